@@ -1,0 +1,38 @@
+# Language level, warnings and sanitizers for every target of the project.
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-Wthread-safety)
+endif()
+option(PROA_WERROR "Warnings are errors" ON)
+if(PROA_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(PROA_SANITIZER)
+  add_compile_options(-fsanitize=${PROA_SANITIZER} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${PROA_SANITIZER})
+endif()
+
+find_program(PROA_CCACHE ccache)
+if(PROA_CCACHE)
+  # Paths relative to the checkout, so that several checkouts share one cache.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${PROA_CCACHE})
+endif()
+find_program(PROA_MOLD mold)
+if(PROA_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/data_type.h"
+#include "tensor/shape.h"
+
+namespace proa::config {
+
+// One model's configuration after parsing, completion and validation: what config.pbtxt says, in
+// plain structs. The field names and meanings are those of Triton's `inference.ModelConfig`.
+// Threading: immutable once a model is loaded with it.
+
+struct Tensor {
+  std::string name;
+  DataType type = DataType::kInvalid;
+  // Without the batch dimension when max_batch_size > 0; -1 = any extent.
+  Shape dims;
+  // What the model itself wants or gives instead of `dims`, same number of elements.
+  std::optional<Shape> reshape;
+
+  // Inputs only.
+  bool optional = false;
+  bool allow_ragged_batch = false;
+  // Outputs only: file with one class label a line, relative to the model's folder; "" = none.
+  std::string label_filename;
+};
+
+// What happens to requests that wait: of one priority level, or of the model.
+struct QueuePolicy {
+  enum class TimeoutAction : std::uint8_t { kReject, kDelay };
+  TimeoutAction timeout_action = TimeoutAction::kReject;
+  std::chrono::microseconds default_timeout{0};  // 0 = none
+  // A request's own timeout counts when it is shorter than the default.
+  bool allow_timeout_override = false;
+  std::uint32_t max_queue_size = 0;  // requests; 0 = no bound
+};
+
+struct DynamicBatching {
+  std::vector<std::int32_t> preferred_batch_sizes;  // ascending; empty = {max_batch_size}
+  std::chrono::microseconds max_queue_delay{0};
+  bool preserve_ordering = false;
+  std::uint64_t priority_levels = 0;  // 0 = priorities are not used; else 1 (highest) .. levels
+  std::uint64_t default_priority_level = 0;
+  QueuePolicy default_queue_policy;
+  std::map<std::uint64_t, QueuePolicy> priority_queue_policies;  // by level
+};
+
+struct InstanceGroup {
+  enum class Kind : std::uint8_t { kAuto, kCpu, kGpu, kModel };
+  std::string name;
+  Kind kind = Kind::kAuto;
+  std::int32_t count = 1;
+  std::vector<std::int32_t> gpus;
+};
+
+struct VersionPolicy {
+  enum class Kind : std::uint8_t { kLatest, kAll, kSpecific };
+  Kind kind = Kind::kLatest;
+  std::uint32_t latest_count = 1;
+  std::vector<std::int64_t> specific;
+};
+
+struct ModelConfig {
+  std::string name;
+  std::string platform;
+  std::string backend;  // ours: "openvino", "identity", ...
+  VersionPolicy version_policy;
+  std::int32_t max_batch_size = 0;  // 0 = `dims` are whole shapes and requests are not batched
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  std::optional<DynamicBatching> dynamic_batching;  // none = the default scheduler
+  std::vector<InstanceGroup> instance_groups;
+  std::string default_model_filename;
+  std::map<std::string, std::string> parameters;
+  std::map<std::string, std::string> metric_tags;
+  bool decoupled = false;
+
+  bool batches() const { return max_batch_size > 0; }
+
+  // The index of that input or output; -1 when there is none.
+  int find_input(std::string_view tensor_name) const;
+  int find_output(std::string_view tensor_name) const;
+
+  // `dims` as clients see them: with -1 in front when the model batches.
+  Shape full_dims(const Tensor& tensor) const {
+    return batches() ? tensor.dims.with_first(Shape::kAny) : tensor.dims;
+  }
+
+  // How many instances all groups have together.
+  int instance_count() const;
+};
+
+}  // namespace proa::config

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace proa::core {
+
+// The server-wide cap on bytes that requests hold between their first body byte and their last
+// response byte. New work is refused before memory runs out.
+// Threading: thread-safe. Must outlive its reservations.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::size_t limit_bytes) : limit_(limit_bytes) {}
+
+  // A share of the budget, given back when it is destroyed.
+  class Reservation {
+   public:
+    Reservation() = default;
+    Reservation(Reservation&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Reservation& operator=(Reservation&& other) noexcept {
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Reservation() {
+      if (budget_ != nullptr) budget_->used_.fetch_sub(bytes_, std::memory_order_relaxed);
+    }
+    std::size_t bytes() const { return bytes_; }
+
+   private:
+    friend class MemoryBudget;
+    Reservation(MemoryBudget* budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
+    MemoryBudget* budget_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+
+  // Nothing when `bytes` more would exceed the limit.
+  std::optional<Reservation> try_reserve(std::size_t bytes) {
+    std::size_t used = used_.load(std::memory_order_relaxed);
+    do {
+      if (bytes > limit_ || used > limit_ - bytes) return std::nullopt;
+    } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+    return Reservation(this, bytes);
+  }
+
+  std::size_t used() const { return used_.load(std::memory_order_relaxed); }
+  std::size_t limit() const { return limit_; }
+
+ private:
+  const std::size_t limit_;
+  std::atomic<std::size_t> used_ = 0;
+};
+
+}  // namespace proa::core

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/timer.h"
+#include "config/model_config.h"
+#include "core/backend.h"
+#include "core/request.h"
+
+namespace proa::core {
+
+class Scheduler;
+class ModelStatistics;
+
+// One loaded version of a model: its configuration, instances, queue and counters. A front end
+// finds it in the repository, builds a Request for it and calls infer().
+//
+// Life: made by create(); held by shared_ptr by the repository and by every request in flight.
+// shut_down() refuses new work and fails what is queued; the destructor runs when the last request
+// has its answer.
+// Threading: thread-safe.
+class Model : public std::enable_shared_from_this<Model> {
+ public:
+  struct Options {
+    const Clock* clock = &steady_clock();
+    Timer* timer = nullptr;                     // must outlive the model
+    std::vector<std::string> labels_by_output;  // unused outputs are ""
+  };
+
+  // Creates the instances and starts their threads. `loaded` comes from `config.backend`'s load().
+  static Result<std::shared_ptr<Model>> create(config::ModelConfig config, std::int64_t version,
+                                               std::unique_ptr<LoadedModel> loaded,
+                                               const Options& options);
+  ~Model();
+
+  const config::ModelConfig& config() const { return config_; }
+  const std::string& name() const { return config_.name; }
+  std::int64_t version() const { return version_; }
+  const std::string& version_string() const { return version_string_; }
+  ModelStatistics& statistics() { return *statistics_; }
+
+  // Takes the request (built for this model, sink set). Its sink gets exactly one final response:
+  // the answer, or an error such as kUnavailable (queue full, shut down, time-out), kCancelled,
+  // kDeadlineExceeded. May answer before it returns, on the caller's thread.
+  void infer(std::unique_ptr<Request> request);
+
+  // Refuses new requests, answers the queued ones with kUnavailable; those with an instance finish.
+  void shut_down();
+
+  // Requests queued or running.
+  std::size_t in_flight() const;
+
+ private:
+  Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded);
+
+  const config::ModelConfig config_;
+  const std::int64_t version_;
+  const std::string version_string_;
+  std::unique_ptr<ModelStatistics> statistics_;
+  std::unique_ptr<LoadedModel> loaded_;
+  std::shared_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace proa::core
