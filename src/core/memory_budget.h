@@ -29,6 +29,11 @@ class MemoryBudget {
       if (budget_ != nullptr) budget_->used_.fetch_sub(bytes_, std::memory_order_relaxed);
     }
     std::size_t bytes() const { return bytes_; }
+    // Takes over the share of `other`, of the same budget.
+    void merge(Reservation other) {
+      if (budget_ == nullptr) return std::swap(*this, other);
+      bytes_ += std::exchange(other.bytes_, 0);
+    }
 
    private:
     friend class MemoryBudget;
@@ -43,6 +48,13 @@ class MemoryBudget {
     do {
       if (bytes > limit_ || used > limit_ - bytes) return std::nullopt;
     } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+    return Reservation(this, bytes);
+  }
+
+  // Counts `bytes` in any case: for what is there already, such as a finished answer. New work
+  // waits until it is gone.
+  Reservation reserve(std::size_t bytes) {
+    used_.fetch_add(bytes, std::memory_order_relaxed);
     return Reservation(this, bytes);
   }
 
