@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "core/close_reason.h"
 #include "core/request.h"
 
 namespace proa::core {
@@ -43,6 +44,7 @@ class Batch {
   // Fails every request that has no response of its own.
   void fail(Error error);
 
+  CloseReason close_reason = CloseReason::kFull;  // why the scheduler closed it
   // The moments that statistics report; an instance sets the two in the middle.
   TimePoint started = kNever;       // handed to the instance
   TimePoint inputs_ready = kNever;  // inputs are in place, computation begins

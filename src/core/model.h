@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/timer.h"
 #include "config/model_config.h"
 #include "core/backend.h"
+#include "core/reaper.h"
 #include "core/request.h"
 
 namespace proa::core {
@@ -18,15 +21,17 @@ class ModelStatistics;
 // finds it in the repository, builds a Request for it and calls infer().
 //
 // Life: made by create(); held by shared_ptr by the repository and by every request in flight.
-// shut_down() refuses new work and fails what is queued; the destructor runs when the last request
-// has its answer.
+// shut_down() refuses new work and fails what is queued. When the last reference goes, on whichever
+// thread, the reaper's thread destroys the model and joins its threads.
 // Threading: thread-safe.
 class Model : public std::enable_shared_from_this<Model> {
  public:
   struct Options {
     const Clock* clock = &steady_clock();
-    Timer* timer = nullptr;                     // must outlive the model
-    std::vector<std::string> labels_by_output;  // unused outputs are ""
+    Timer* timer = nullptr;    // required; must outlive the model
+    Reaper* reaper = nullptr;  // required; must outlive the model
+    // The class labels of each output, for the classification extension; none = no labels.
+    std::vector<std::vector<std::string>> labels;
   };
 
   // Creates the instances and starts their threads. `loaded` comes from `config.backend`'s load().
@@ -39,7 +44,11 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::string& name() const { return config_.name; }
   std::int64_t version() const { return version_; }
   const std::string& version_string() const { return version_string_; }
-  ModelStatistics& statistics() { return *statistics_; }
+  const ModelStatistics& statistics() const { return *statistics_; }
+  // The class labels of that output; empty when it has none.
+  std::span<const std::string> labels(std::size_t output) const {
+    return output < labels_.size() ? labels_[output] : std::span<const std::string>();
+  }
 
   // Takes the request (built for this model, sink set). Its sink gets exactly one final response:
   // the answer, or an error such as kUnavailable (queue full, shut down, time-out), kCancelled,
@@ -53,11 +62,13 @@ class Model : public std::enable_shared_from_this<Model> {
   std::size_t in_flight() const;
 
  private:
-  Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded);
+  Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded,
+        std::vector<std::vector<std::string>> labels);
 
   const config::ModelConfig config_;
   const std::int64_t version_;
   const std::string version_string_;
+  const std::vector<std::vector<std::string>> labels_;
   std::unique_ptr<ModelStatistics> statistics_;
   std::unique_ptr<LoadedModel> loaded_;
   std::shared_ptr<Scheduler> scheduler_;
