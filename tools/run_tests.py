@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""run_tests.py [--jobs N] [--list] [STAGE...]: builds and runs the tests, stage by stage.
+
+Every ctest case, pytest case and check counts as one. A stage whose command fails without naming a
+failed case counts as one failure; nothing is skipped silently. The last line is exactly
+`N passed, N failed`; the exit status is 1 when any failed.
+"""
+import argparse
+import dataclasses
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "test-logs"
+# Rooms whose unit tests run threads against each other; ThreadSanitizer builds only these.
+THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe")
+STEP_LIMIT_S = 30 * 60
+
+
+@dataclasses.dataclass
+class Step:
+    """One command of a stage. It counts as one check, or, with a junit file, as that file's cases."""
+
+    command: list[str]
+    junit: pathlib.Path | None = None
+    # What follows needs it: a failure ends the stage, a success is not counted.
+    gate: bool = False
+
+
+@dataclasses.dataclass
+class Outcome:
+    passed: int = 0
+    failed: list[str] = dataclasses.field(default_factory=list)
+    skipped: list[str] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def read_junit(path):
+    """The outcome that a junit file of ctest or pytest reports."""
+    outcome = Outcome()
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        if case.find("failure") is not None or case.find("error") is not None:
+            outcome.failed.append(name)
+        elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+            outcome.skipped.append(name)
+        else:
+            outcome.passed += 1
+    return outcome
+
+
+def judge(step, status):
+    """The outcome of a step whose command ended with that status (0 = well)."""
+    title = " ".join(step.command)
+    if step.junit is None:
+        if status != 0:
+            return Outcome(failed=[f"{title} (status {status})"])
+        return Outcome(passed=0 if step.gate else 1)
+    try:
+        outcome = read_junit(step.junit)
+    except (OSError, ElementTree.ParseError) as error:
+        return Outcome(failed=[f"{title} (status {status}): no readable report: {error}"])
+    if status != 0 and not outcome.failed:
+        outcome.failed.append(f"{title} (status {status}, no case failed)")
+    if outcome.passed + len(outcome.failed) == 0:
+        outcome.failed.append(f"{title}: ran no test")
+    return outcome
+
+
+def run_command(command, log, limit_s):
+    """Runs it with its output in log; its exit status, or -9 when it had to be ended."""
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        return process.wait(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        log.write(f"\nstopped after {limit_s} s\n".encode())
+        return -signal.SIGKILL
+    finally:
+        # Whatever the command left running must not disturb the next stage.
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def run_stage(name, steps):
+    """Runs the steps in order, up to the first gate that fails."""
+    log_path = LOGS / f"{name}.log"
+    outcome, start = Outcome(), time.monotonic()
+    with log_path.open("wb") as log:
+        for step in steps:
+            log.write(("$ " + " ".join(step.command) + "\n").encode())
+            log.flush()
+            if step.junit:
+                step.junit.unlink(missing_ok=True)
+            try:
+                status = run_command(step.command, log, STEP_LIMIT_S)
+            except OSError as error:
+                log.write(f"{error}\n".encode())
+                status = 127
+            result = judge(step, status)
+            outcome.add(result)
+            if result.failed and step.gate:
+                break
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def ctest(folder, report, jobs):
+    junit = LOGS / report
+    return Step(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error",
+                 "-j", str(jobs), "--output-junit", str(junit)], junit)
+
+
+def pytest(folder, report):
+    junit = LOGS / report
+    return Step([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                 f"--junit-xml={junit}", folder], junit)
+
+
+def configure(preset, *options):
+    return Step(["cmake", "--preset", preset, *options], gate=True)
+
+
+def build(preset, jobs, *targets, gate=True):
+    selected = ["--target", *targets] if targets else []
+    return Step(["cmake", "--build", "--preset", preset, "-j", str(jobs), *selected], gate=gate)
+
+
+def threaded_rooms():
+    """Those of THREADED_ROOMS that have unit tests."""
+    return [room for room in THREADED_ROOMS if any((ROOT / "src" / room).rglob("*_test.cc"))]
+
+
+def stages(jobs):
+    """{name: (what it does, steps)}, in the order they run."""
+    python = sys.executable
+    threaded = threaded_rooms()
+    return {
+        "checks": ("C++ format, includes against ARCHITECTURE.md", [
+            Step([python, "tools/format.py", "--check"]),
+            Step([python, "tools/check_layers.py"])]),
+        "tools": ("unit tests of tools/", [pytest("tools", "tools.xml")]),
+        "unit": ("release build, unit tests", [
+            configure("release"),
+            build("release", jobs),
+            ctest("build/release", "unit.xml", jobs)]),
+        "e2e": ("tests/e2e against build/release/bin/proa", [
+            configure("release"),
+            build("release", jobs, "proa"),
+            pytest("tests/e2e", "e2e.xml")]),
+        "asan": ("unit tests under AddressSanitizer and UndefinedBehaviorSanitizer", [
+            configure("asan"),
+            build("asan", jobs),
+            ctest("build/asan", "asan.xml", jobs)]),
+        "tsan": ("unit tests of " + ", ".join(threaded) + " under ThreadSanitizer", [
+            configure("tsan"),
+            build("tsan", jobs, *(f"src/{room}/all" for room in threaded)),
+            *(ctest(f"build/tsan/src/{room}", f"tsan-{room}.xml", jobs) for room in threaded)]),
+        "analyze": ("clang-19 with -Wthread-safety -Werror over src/", [
+            configure("analyze", "-DPROA_BUILD_TESTS=OFF"),
+            build("analyze", jobs, gate=False)]),
+    }
+
+
+def show_failure(name, outcome):
+    lines = (LOGS / f"{name}.log").read_text(errors="replace").splitlines()
+    print(f"--- {name}: end of build/test-logs/{name}.log")
+    print("\n".join(lines[-60:]))
+    print(f"--- {name}: failed")
+    for case in outcome.failed:
+        print(f"    {case}")
+
+
+def report(outcomes):
+    """Prints the table and the closing line; the exit status."""
+    print(f"\n{'stage':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for name, outcome in outcomes.items():
+        print(f"{name:<10}{outcome.passed:>8}{len(outcome.failed):>8}"
+              f"{len(outcome.skipped):>9}{outcome.seconds:>9.0f}")
+    for name, outcome in outcomes.items():
+        for case in outcome.skipped:
+            print(f"skipped: {name}: {case}")
+    failed = sum(len(outcome.failed) for outcome in outcomes.values())
+    print(f"{sum(outcome.passed for outcome in outcomes.values())} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def parse_arguments(known):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel processes")
+    parser.add_argument("--list", action="store_true", help="list the stages and stop")
+    parser.add_argument("stage", nargs="*", help="stages to run (default: all)")
+    options = parser.parse_args()
+    if unknown := set(options.stage) - set(known):
+        parser.error(f"no stage {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return options
+
+
+def main():
+    options = parse_arguments(stages(1))
+    plan = stages(options.jobs)
+    if options.list:
+        for name, (title, _) in plan.items():
+            print(f"{name:<10}{title}")
+        return 0
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    outcomes = {}
+    for name, (title, steps) in plan.items():
+        if options.stage and name not in options.stage:
+            continue
+        print(f"{name}: {title}", flush=True)
+        outcomes[name] = run_stage(name, steps)
+        if outcomes[name].failed:
+            show_failure(name, outcomes[name])
+    return report(outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
