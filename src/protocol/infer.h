@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <forward_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,10 @@ namespace proa::protocol {
 // is known. The JSON reader (infer_json.h) and the protobuf reader (infer_proto.h) make the first;
 // the writers take the second.
 // Views point into the message's body, which the reader's caller keeps alive.
+
+// Limits of one request; a reader answers kInvalidArgument beyond them.
+inline constexpr std::size_t kMaxTensors = 4096;     // inputs, and requested outputs
+inline constexpr std::size_t kMaxParameters = 1024;  // of the request and all its tensors together
 
 struct InferInput {
   std::string_view name;
@@ -54,8 +59,8 @@ struct InferRequest {
   bool binary_data_output = false;           // JSON: default for outputs that say nothing
   bool enable_empty_final_response = false;  // gRPC streams
 
-  // Owns strings that could not be views (JSON escapes).
-  std::vector<std::string> owned_strings;
+  // Owns strings that could not be views (JSON escapes). Elements never move.
+  std::forward_list<std::string> owned_strings;
 };
 
 struct InferOutput {
@@ -72,5 +77,22 @@ struct InferResponse {
   Parameters parameters;
   std::vector<InferOutput> outputs;
 };
+
+// A part of an encoded message: bytes of its own, or (when `bytes` is empty) a range of somebody's
+// buffer, which it keeps alive.
+struct MessagePart {
+  std::string bytes;
+  BufferView view;
+};
+
+// An encoded message: its parts in order, and the sum of their sizes.
+struct EncodedMessage {
+  std::vector<MessagePart> parts;
+  std::size_t size = 0;
+};
+
+// Outputs of at least this many bytes are referenced by an encoded message; smaller ones are copied
+// into it, which costs less than another part. Source: infer_bench.cc.
+inline constexpr std::size_t kReferenceFromBytes = 4096;
 
 }  // namespace proa::protocol
