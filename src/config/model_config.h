@@ -19,6 +19,7 @@ namespace proa::config {
 // Threading: immutable once a model is loaded with it.
 
 struct Tensor {
+  enum class Format : std::uint8_t { kNone, kNhwc, kNchw };
   std::string name;
   DataType type = DataType::kInvalid;
   // Without the batch dimension when max_batch_size > 0; -1 = any extent.
@@ -27,6 +28,7 @@ struct Tensor {
   std::optional<Shape> reshape;
 
   // Inputs only.
+  Format format = Format::kNone;  // what the three extents of `dims` mean; changes no computation
   bool optional = false;
   bool allow_ragged_batch = false;
   // Outputs only: file with one class label a line, relative to the model's folder; "" = none.

@@ -1,0 +1,121 @@
+#include "config/backend_names.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/log.h"
+
+namespace proa::config {
+namespace {
+
+struct Name {
+  std::string_view triton;
+  std::string_view ours;
+};
+constexpr std::array kServed = {
+    Name{"onnxruntime", "openvino"},    Name{"onnxruntime_onnx", "openvino"},
+    Name{"openvino", "openvino"},       Name{"tensorflow", "openvino"},
+    Name{"tflite", "openvino"},         Name{"tensorflow_savedmodel", "openvino"},
+    Name{"tensorflowlite", "openvino"},
+};
+
+constexpr std::string_view kExportFromPyTorch =
+    "export the model with torch.onnx.export(), put it beside as model.onnx and set backend: "
+    "\"openvino\"";
+constexpr std::string_view kNotYet = "is not built yet";
+
+struct Refusal {
+  std::string_view triton;
+  std::string_view reason;
+};
+constexpr std::array kRefused = {
+    Refusal{"tensorrt",
+            "a TensorRT plan runs only with the TensorRT and on the GPU it was made for; put the "
+            "model it was made from beside as model.onnx and set backend: \"openvino\""},
+    Refusal{"tensorrt_plan",
+            "a TensorRT plan runs only with the TensorRT and on the GPU it was made for; put the "
+            "model it was made from beside as model.onnx and set backend: \"openvino\""},
+    Refusal{"pytorch", kExportFromPyTorch},
+    Refusal{"pytorch_libtorch", kExportFromPyTorch},
+    Refusal{"torch_aoti", kExportFromPyTorch},
+    Refusal{"tensorflow_graphdef",
+            "save the graph as a SavedModel, put that beside as the folder model.savedmodel and "
+            "set backend: \"openvino\""},
+    Refusal{"tensorrtllm", "large language models are not served"},
+    Refusal{"vllm", "large language models are not served"},
+    Refusal{"dali", kNotYet},
+    Refusal{"ensemble", kNotYet},
+    Refusal{"fil", "convert the trees to ONNX and set backend: \"openvino\""},
+    Refusal{"paddle", "convert the model to ONNX and set backend: \"openvino\""},
+    Refusal{"python", kNotYet},
+};
+
+struct File {
+  std::string_view name;
+  std::string_view backend;
+};
+// The likeliest first, for a folder that holds several.
+constexpr std::array kFiles = {
+    File{"model.onnx", "onnxruntime"},
+    File{"model.xml", "openvino"},
+    File{"model.savedmodel", "tensorflow"},
+    File{"model.tflite", "tflite"},
+    File{"model.plan", "tensorrt"},
+    File{"model.pt", "pytorch"},
+    File{"model.pt2", "torch_aoti"},
+    File{"model.graphdef", "tensorflow_graphdef"},
+    File{"model.py", "python"},
+};
+
+}  // namespace
+
+Result<std::string> resolve_backend_name(std::string_view triton_name) {
+  for (const Name& name : kServed) {
+    if (name.triton == triton_name) return std::string(name.ours);
+  }
+  for (const Refusal& refusal : kRefused) {
+    if (refusal.triton != triton_name) continue;
+    return error::unimplemented("backend '{}' {}", triton_name,
+                                refusal.reason == kNotYet
+                                    ? std::string(kNotYet)
+                                    : fmt::format("is not served here: {}", refusal.reason));
+  }
+  return std::string(triton_name);
+}
+
+std::vector<std::string_view> default_model_files(std::string_view triton_name) {
+  if (triton_name.starts_with("onnxruntime")) return {"model.onnx"};
+  if (triton_name.starts_with("tensorflow_")) return {"model.savedmodel"};
+  if (triton_name == "tensorflow") return {"model.savedmodel", "model.tflite"};
+  if (triton_name == "tflite" || triton_name == "tensorflowlite") return {"model.tflite"};
+  if (triton_name == "openvino") {
+    return {"model.xml", "model.onnx", "model.savedmodel", "model.tflite"};
+  }
+  return {};
+}
+
+std::string_view backend_of_model_file(std::string_view file_name) {
+  for (const File& file : kFiles) {
+    if (file.name == file_name) return file.backend;
+  }
+  if (file_name.ends_with(".onnx")) return "onnxruntime";
+  if (file_name.ends_with(".xml")) return "openvino";
+  if (file_name.ends_with(".savedmodel")) return "tensorflow";
+  if (file_name.ends_with(".tflite")) return "tflite";
+  return {};
+}
+
+std::string find_model_file(std::span<const std::string> names) {
+  for (const File& file : kFiles) {
+    if (std::ranges::find(names, file.name) != names.end()) return std::string(file.name);
+  }
+  std::string only;
+  for (const std::string& name : names) {
+    if (backend_of_model_file(name).empty()) continue;
+    if (!only.empty()) return {};
+    only = name;
+  }
+  return only;
+}
+
+}  // namespace proa::config
