@@ -125,10 +125,10 @@ def ctest(folder, report, jobs):
                  "-j", str(jobs), "--output-junit", str(junit)], junit)
 
 
-def pytest(folder, report):
+def pytest(report, *folders):
     junit = LOGS / report
     return Step([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                 f"--junit-xml={junit}", folder], junit)
+                 f"--junit-xml={junit}", *folders], junit)
 
 
 def configure(preset, *options):
@@ -153,7 +153,8 @@ def stages(jobs):
         "checks": ("C++ format, includes against ARCHITECTURE.md", [
             Step([python, "tools/format.py", "--check"]),
             Step([python, "tools/check_layers.py"])]),
-        "tools": ("unit tests of tools/", [pytest("tools", "tools.xml")]),
+        "tools": ("unit tests of tools/ and benchmarks/", [
+            pytest("tools.xml", "tools", "benchmarks")]),
         "unit": ("release build, unit tests", [
             configure("release"),
             build("release", jobs),
@@ -161,7 +162,7 @@ def stages(jobs):
         "e2e": ("tests/e2e against build/release/bin/proa", [
             configure("release"),
             build("release", jobs, "proa"),
-            pytest("tests/e2e", "e2e.xml")]),
+            pytest("e2e.xml", "tests/e2e")]),
         "asan": ("unit tests under AddressSanitizer and UndefinedBehaviorSanitizer", [
             configure("asan"),
             build("asan", jobs),

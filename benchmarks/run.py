@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""run.py [NAME...]: runs the benchmarks one after the other (default: all). Give them a quiet machine."""
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "server_cost")
+
+
+def main():
+    names = sys.argv[1:] or BENCHMARKS
+    if unknown := set(names) - set(BENCHMARKS):
+        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
+    failed = []
+    for name in names:
+        print(f"== {name}", flush=True)
+        if subprocess.run([sys.executable, HERE / f"{name}.py"]).returncode != 0:
+            failed.append(name)
+    if failed:
+        sys.exit(f"missed bars or failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
