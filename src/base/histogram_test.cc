@@ -39,5 +39,13 @@ TEST(HistogramTest, QuantilesFollowTheData) {
   EXPECT_NEAR(histogram.quantile(0.99), 990, 32);
 }
 
+TEST(HistogramTest, ExclusiveRecordsCountLikeOthers) {
+  Histogram histogram;
+  histogram.record(100);
+  histogram.record_exclusively(100);
+  EXPECT_EQ(histogram.count(), 2u);
+  EXPECT_EQ(histogram.sum(), 200u);
+}
+
 }  // namespace
 }  // namespace proa

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,9 @@ class Batch {
   static constexpr std::size_t kShareSliceBytes = 64 * 1024;
 
  private:
+  // Gives each response its slice of the outputs; sets error_ when they do not have size() rows.
+  void split_outputs(std::vector<Response>& responses);
+
   std::vector<std::unique_ptr<Request>> requests_;
   std::int64_t size_ = 0;
   std::vector<Tensor> outputs_;

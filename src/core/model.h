@@ -37,7 +37,7 @@ class Model : public std::enable_shared_from_this<Model> {
   // Creates the instances and starts their threads. `loaded` comes from `config.backend`'s load().
   static Result<std::shared_ptr<Model>> create(config::ModelConfig config, std::int64_t version,
                                                std::unique_ptr<LoadedModel> loaded,
-                                               const Options& options);
+                                               Options options);
   ~Model();
 
   const config::ModelConfig& config() const { return config_; }
@@ -69,7 +69,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::int64_t version_;
   const std::string version_string_;
   const std::vector<std::vector<std::string>> labels_;
-  std::unique_ptr<ModelStatistics> statistics_;
+  std::shared_ptr<ModelStatistics> statistics_;
   std::unique_ptr<LoadedModel> loaded_;
   std::shared_ptr<Scheduler> scheduler_;
 };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace proa::core {
 
 class Batch;
 struct Request;
+struct Response;
 
 // Why a request got no answer from its model. The names are the values of the label `reason` of
 // nv_inference_request_failure.
@@ -64,9 +66,8 @@ class ModelStatistics {
  public:
   ModelStatistics(std::size_t instances, const Clock& clock);
 
-  // A finished batch of `instance`: its moments are set, and `failed[i]` tells whether request i
-  // got an error.
-  void record_batch(const Batch& batch, std::size_t instance, const std::vector<bool>& failed)
+  // A finished batch of `instance`, all its moments set, and the responses to its requests.
+  void record_batch(const Batch& batch, std::size_t instance, std::span<const Response> responses)
       PROA_EXCLUDES(mutex_);
   // A request that ended without having been computed.
   void record_failure(const Request& request, FailureReason reason, TimePoint now)
@@ -82,10 +83,14 @@ class ModelStatistics {
   const Histogram& batch_size() const { return batch_size_; }
 
  private:
+  void count_execution(const Batch& batch, Duration input, Duration infer, Duration output,
+                       std::int64_t rows) PROA_REQUIRES(mutex_);
+  void count_failure(FailureReason reason, Duration duration) PROA_REQUIRES(mutex_);
+
   const Clock& clock_;
   mutable Mutex mutex_;
   StatisticsSnapshot counters_ PROA_GUARDED_BY(mutex_);
-  std::vector<TimePoint> busy_until_ PROA_GUARDED_BY(mutex_);  // by instance
+  std::vector<TimePoint> busy_until_ PROA_GUARDED_BY(mutex_);  // by instance: end of its last batch
   TimePoint last_inference_ PROA_GUARDED_BY(mutex_) = kNever;
   std::atomic<std::size_t> pending_ = 0;
   Histogram request_us_;

@@ -1,0 +1,93 @@
+#include "core/model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "core/scheduler.h"
+#include "core/statistics.h"
+
+namespace proa::core {
+namespace {
+
+using config::InstanceGroup;
+
+// One placement for every instance that the configuration asks for, at least one.
+std::vector<InstancePlacement> placements(const config::ModelConfig& config) {
+  std::vector<InstanceGroup> groups = config.instance_groups;
+  if (groups.empty()) groups.push_back(InstanceGroup{.kind = InstanceGroup::Kind::kCpu});
+  std::vector<InstancePlacement> result;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const InstanceGroup& group = groups[g];
+    const std::string name = group.name.empty() ? fmt::format("{}_{}", config.name, g) : group.name;
+    std::vector<std::int32_t> devices = group.gpus;
+    if (devices.empty()) devices.push_back(0);
+    int number = 0;
+    for (const std::int32_t device : devices) {
+      for (int i = 0; i < std::max(1, group.count); ++i) {
+        result.push_back({fmt::format("{}_{}", name, number++), group.kind, device});
+      }
+    }
+  }
+  return result;
+}
+
+Result<std::vector<std::unique_ptr<Instance>>> create_instances(const config::ModelConfig& config,
+                                                                LoadedModel& loaded) {
+  std::vector<InstancePlacement> wanted = placements(config);
+  const int useful = loaded.useful_instances(static_cast<int>(wanted.size()));
+  wanted.resize(std::min(wanted.size(), static_cast<std::size_t>(std::max(1, useful))));
+  std::vector<std::unique_ptr<Instance>> instances;
+  for (const InstancePlacement& placement : wanted) {
+    PROA_ASSIGN(instances.emplace_back(), loaded.create_instance(placement));
+  }
+  return instances;
+}
+
+}  // namespace
+
+Model::Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded,
+             std::vector<std::vector<std::string>> labels)
+    : config_(std::move(config)),
+      version_(version),
+      version_string_(std::to_string(version)),
+      labels_(std::move(labels)),
+      loaded_(std::move(loaded)) {}
+
+Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::int64_t version,
+                                             std::unique_ptr<LoadedModel> loaded, Options options) {
+  PROA_CHECK(options.timer != nullptr && options.reaper != nullptr,
+             "a model needs a timer and a reaper");
+  std::shared_ptr<Model> model(
+      new Model(std::move(config), version, std::move(loaded), std::move(options.labels)),
+      [reaper = options.reaper](Model* last) {
+        reaper->post([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
+      });
+  PROA_ASSIGN(auto instances, create_instances(model->config_, *model->loaded_));
+  model->statistics_ = std::make_shared<ModelStatistics>(instances.size(), *options.clock);
+  model->scheduler_ =
+      std::make_shared<Scheduler>(model->config_, std::move(instances),
+                                  Scheduler::Options{.execution = model->loaded_->execution(),
+                                                     .clock = options.clock,
+                                                     .timer = options.timer,
+                                                     .statistics = model->statistics_});
+  model->scheduler_->start();
+  return model;
+}
+
+Model::~Model() {
+  if (scheduler_ != nullptr) scheduler_->stop();
+}
+
+void Model::infer(std::unique_ptr<Request> request) {
+  PROA_CHECK(request->model.get() == this && request->sink != nullptr,
+             "a request for this model, with a sink");
+  const std::shared_ptr<Model> keep = request->model;
+  scheduler_->submit(std::move(request));
+}
+
+void Model::shut_down() { scheduler_->shut_down(); }
+
+std::size_t Model::in_flight() const { return scheduler_->in_flight(); }
+
+}  // namespace proa::core
