@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,8 +16,9 @@ namespace proa::net {
 // The event loops of a server and the ports they serve. Every loop accepts on every listener
 // (SO_REUSEPORT); the kernel spreads connections over them.
 //
-// Threading: owned and called by one thread (main); stats() and loop() from any. Destroyed after
-// everything that answers exchanges (models, timers), since those post to its loops.
+// Threading: owned and called by one thread (main), never a loop's; stats() and loop() from any.
+// Destroyed after everything that answers exchanges (models, timers), since those post to its
+// loops.
 class LoopGroup {
  public:
   struct Options {
@@ -39,9 +38,9 @@ class LoopGroup {
   // this machine does not have.
   Result<Listener*> listen(ListenerOptions options);
 
-  // Stops accepting, closes idle connections, lets running exchanges end (HTTP/1.1: "Connection:
-  // close"; HTTP/2: GOAWAY in two steps), and at `deadline` cuts what is left. Blocks until all
-  // connections are closed; returns how many had to be cut.
+  // Once, at the end: stops accepting, closes idle connections, lets running exchanges end
+  // (HTTP/1.1: "Connection: close"; HTTP/2: GOAWAY in two steps), and at `deadline` cuts what is
+  // left. Blocks until all connections are closed; returns how many had to be cut.
   std::size_t drain(TimePoint deadline);
 
   std::size_t size() const { return loops_.size(); }
@@ -49,6 +48,7 @@ class LoopGroup {
   NetStats stats() const;
 
  private:
+  const Duration tick_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::thread> threads_;
