@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model.h"
+#include "core/statistics.h"
+#include "observe/process.h"
+#include "prometheus/metric_family.h"
+
+namespace proa::observe {
+
+// What the exporter wants to know of one loaded model version.
+struct ModelFigures {
+  std::shared_ptr<const core::Model> model;
+  double load_seconds = 0;
+};
+
+// A figure of the server as a whole that its owner hands over, such as open connections.
+struct ServerFigure {
+  enum class Kind : std::uint8_t { kCounter, kGauge };
+  std::string name;  // "proa_connections_open"
+  std::string help;
+  Kind kind = Kind::kGauge;
+  std::vector<std::pair<std::string, std::string>> labels;
+  double value = 0;
+};
+
+// The metrics of a server in Prometheus text format: Triton's nv_* counters and gauges with their
+// labels, and proa's own histograms (docs/metrics.md lists all).
+// Threading: thread-safe.
+class Metrics {
+ public:
+  // Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text format 0.0.4.
+  static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+  std::string render(const std::vector<ModelFigures>& models,
+                     const std::vector<ServerFigure>& server);
+
+ private:
+  ProcessMeter process_;
+};
+
+}  // namespace proa::observe
