@@ -41,10 +41,10 @@ bench: build ## Measure against the bars; results in benchmarks/results/
 	@$(PYTHON) benchmarks/run.py $(BENCH)
 
 install: build ## Install under PREFIX: bin/proa, its libraries, an example
-	@tools/dist.sh install '$(PREFIX)'
+	@$(PYTHON) tools/dist.py install '$(PREFIX)'
 
 dist: build ## Make dist/proa-VERSION-linux-x86_64.tar.xz
-	@tools/dist.sh tarball
+	@$(PYTHON) tools/dist.py tarball
 
 clean: ## Remove what was built (keeps .venv)
 	@rm -rf build dist

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""dist.py install PREFIX | dist.py tarball: the release build with every library that a bare Debian 12 (glibc
+2.36) lacks: bin/proa, lib/, share/doc/proa/ (licences), share/proa/models/ (an example). No Python in it.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+
+# OpenVINO's parts that proa uses: runtime, CPU plugin, readers. Its libtbbbind and libhwloc stay out:
+# beside mimalloc they abort the process, and proa sets its threads itself.
+OPENVINO_PARTS = ("libopenvino.so.*", "libopenvino_intel_cpu_plugin.so",
+                  "libopenvino_ir_frontend.so.*", "libopenvino_onnx_frontend.so.*",
+                  "libopenvino_tensorflow_frontend.so.*",
+                  "libopenvino_tensorflow_lite_frontend.so.*", "libtbb.so.*")
+# Parts of glibc: these come from the system that runs proa.
+GLIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|mvec|dl|rt|pthread|resolv|anl|util))\.so\.\d+$")
+LINE = re.compile(r"^\s*(\S+) => (\S+)")
+
+
+def openvino_folder():
+    (folder,) = (ROOT / ".venv" / "lib").glob("python3*/site-packages/openvino")
+    return folder.resolve()
+
+
+def system_libraries(binary):
+    """{name: path} of the libraries outside OpenVINO and glibc that the binary loads at its start."""
+    found = {}
+    text = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
+    for name, path in (match.groups() for match in map(LINE.match, text.splitlines()) if match):
+        if path == "not":
+            sys.exit(f"dist: {binary} needs {name}, which is not found")
+        inside_openvino = openvino_folder() in pathlib.Path(path).resolve().parents
+        if not inside_openvino and not GLIBC.match(name):
+            found[name] = pathlib.Path(path)
+    return found
+
+
+def copy_libraries(binary, target):
+    """Fills lib/; the Debian libraries that went in."""
+    target.mkdir(parents=True)
+    for pattern in OPENVINO_PARTS:
+        (part,) = (openvino_folder() / "libs").glob(pattern)
+        shutil.copy(part, target / part.name)
+    libraries = system_libraries(binary)
+    for name, path in libraries.items():
+        shutil.copy(path.resolve(), target / name)
+    return libraries
+
+
+def owning_package(path):
+    """The Debian package that installed the file, or ""."""
+    # A package from before /lib became a link to /usr/lib lists its files there.
+    names = [str(path), str(path).removeprefix("/usr")]
+    answer = subprocess.run(["dpkg-query", "-S", *names], capture_output=True, text=True)
+    return answer.stdout.split(":", 1)[0]
+
+
+def copy_licences(libraries, target):
+    """The licence of each library that went in, by the package it came from."""
+    target.mkdir(parents=True)
+    site = openvino_folder().parent
+    (openvino,) = site.glob("openvino-*.dist-info/licenses")
+    shutil.copytree(openvino, target / "openvino")
+    for path in libraries.values():
+        package = owning_package(path.resolve())
+        notice = pathlib.Path("/usr/share/doc", package, "copyright")
+        if not package or not notice.is_file():
+            sys.exit(f"dist: no licence found for {path}")
+        (target / package).mkdir(exist_ok=True)
+        shutil.copy(notice, target / package / "copyright")
+
+
+def install(prefix):
+    """Lays everything out under prefix."""
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--strip"], check=True,
+                   stdout=subprocess.DEVNULL)
+    documents = prefix / "share" / "doc" / "proa"
+    for replaced in (prefix / "lib" / "proa", documents, prefix / "share" / "proa"):
+        shutil.rmtree(replaced, ignore_errors=True)
+    libraries = copy_libraries(BUILD / "bin" / "proa", prefix / "lib" / "proa")
+    copy_licences(libraries, documents / "licences")
+    for name in ("README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, documents / name)
+    shutil.copytree(ROOT / "examples" / "models", prefix / "share" / "proa" / "models")
+
+
+def version():
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    return re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.+)$", cache, re.MULTILINE).group(1)
+
+
+def tarball():
+    """dist/proa-VERSION-linux-x86_64.tar.xz, the same bytes for the same files."""
+    name = f"proa-{version()}-linux-x86_64"
+    output = ROOT / "dist" / f"{name}.tar.xz"
+    output.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        install(pathlib.Path(folder) / name)
+        subprocess.run(["tar", "--sort=name", "--mtime=@0", "--owner=0", "--group=0",
+                        "--numeric-owner", "--use-compress-program=xz -T0", "-cf", output,
+                        "-C", folder, name], check=True)
+    return output
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("install").add_argument("prefix", type=pathlib.Path)
+    commands.add_parser("tarball")
+    options = parser.parse_args()
+    if options.command == "install":
+        prefix = options.prefix.absolute()
+        install(prefix)
+        print(f"installed {prefix / 'bin' / 'proa'}")
+    else:
+        output = tarball()
+        print(f"{output.relative_to(ROOT)}: {output.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
