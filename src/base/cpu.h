@@ -1,17 +1,14 @@
 #pragma once
 
-#include <filesystem>
+#include "base/cgroup.h"
 
 namespace proa {
 
-// How many processors this process may keep busy: the smaller of its affinity mask and its cgroup's
-// CPU quota (v1 and v2), at least 1. Rounded up: a quota of 1.5 gives 2.
-// Source: https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
+// How many processors this process may keep busy: the smaller of its affinity mask and its control
+// groups' quota, at least 1. Rounded up: a quota of 1.5 gives 2.
 int available_cpus();
 
-// The cgroup quota in processors under `cgroup_root` (normally /sys/fs/cgroup) for the process
-// whose /proc/self/cgroup text is `membership`; 0 when there is none. The tightest level on the
-// path counts.
-double cgroup_cpu_quota(const std::filesystem::path& cgroup_root, const std::string& membership);
+// The control groups' processor quota; 0 when there is none. The tightest level counts.
+double cgroup_cpu_quota(const CgroupPlace& place);
 
 }  // namespace proa
