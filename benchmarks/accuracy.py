@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""accuracy.py: top-1 of EfficientNet-Lite0 on 58 labelled pictures (Debian's tuxpaint-stamps-default), through the
-server and through onnxruntime: they must agree on all but at most one."""
+"""accuracy.py: top-1 of EfficientNet-Lite0 on 58 labelled pictures, those of Debian's
+tuxpaint-stamps-default, through the server and through onnxruntime: they must agree on all but at
+most one."""
 import subprocess
 import sys
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""instructions.py [--peer]: instructions of the server a request, under valgrind's callgrind: the server
-runs twice, for two counts of requests, and the difference counts. Repeats to within 1 %, whatever else
-the machine does. --peer counts a tritonserver too."""
+"""instructions.py [--peer]: instructions of the server a request, under valgrind's callgrind.
+
+The server runs twice, for two counts of requests, and the difference counts. It repeats to within
+1 %, whatever else the machine does. --peer counts a tritonserver too."""
 import argparse
 import pathlib
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""picture_cost.py [--pairs N]: EfficientNet-Lite0 through the server against a bare OpenVINO loop: processor
-seconds a picture at batch 8, then dynamic batching of 32 connections that send one picture each."""
+"""picture_cost.py [--pairs N]: EfficientNet-Lite0 through the server against a bare OpenVINO loop:
+processor seconds a picture at batch 8, then dynamic batching of 32 connections that send one picture
+each."""
 import argparse
 import pathlib
 import statistics

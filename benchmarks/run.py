@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py [NAME...]: runs the benchmarks one after the other (default: all). Give them a quiet machine."""
+"""run.py [NAME...]: runs the benchmarks one after the other (default: all). They want a quiet
+machine."""
 import pathlib
 import subprocess
 import sys

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""server_cost.py [--pairs N] [--only TEXT] [--against-itself]: processor time of the server a request, proa
-against a real tritonserver, both with their identity backend; interleaved A B B A in one run."""
+"""server_cost.py [--pairs N] [--only TEXT] [--against-itself]: processor time of the server a
+request, proa against a real tritonserver, both with their identity backend; interleaved A B B A in
+one run."""
 import argparse
 import dataclasses
 import pathlib

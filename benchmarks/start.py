@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""start.py [--runs N] [--peer]: from the start of the process to /v2/health/ready, and resident memory then, of an
-identity model and of EfficientNet-Lite0. --peer shows a tritonserver with the identity model too."""
+"""start.py [--runs N] [--peer]: from the start of the process to /v2/health/ready, and resident
+memory then, with an identity model and with EfficientNet-Lite0. --peer shows a tritonserver with the
+identity model too."""
 import argparse
 import pathlib
 import re

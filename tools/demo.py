@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The demo: serves EfficientNet-Lite0 with `proa serve`, sends photographs over HTTP and gRPC, shows the
-labels, and fails when a label is wrong."""
+"""The demo: serves EfficientNet-Lite0 with `proa serve`, sends photographs over HTTP and gRPC, shows
+the labels, and fails when a label is wrong."""
 import pathlib
 import sys
 import time

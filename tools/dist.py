@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""dist.py install PREFIX | dist.py tarball: the release build with every library that a bare Debian 12 (glibc
-2.36) lacks: bin/proa, lib/, share/doc/proa/ (licences), share/proa/models/ (an example). No Python in it.
+"""dist.py install PREFIX | dist.py tarball: the release build with every library that a bare Linux of
+glibc 2.36 lacks: bin/proa, lib/proa/, share/doc/proa/ (with licences), share/proa/models/ (an
+example). No Python in it.
 """
 import argparse
 import pathlib
