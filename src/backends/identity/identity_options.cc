@@ -1,0 +1,61 @@
+#include "backends/identity/identity_options.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "base/log.h"
+
+namespace proa::backends {
+namespace {
+
+constexpr std::uint64_t kMaxDelayMs = 3'600'000;
+
+const std::string* find(const config::ModelConfig& config, const char* name) {
+  const auto found = config.parameters.find(name);
+  return found == config.parameters.end() ? nullptr : &found->second;
+}
+
+Error bad_value(std::string_view name, std::string_view value, std::string_view wanted) {
+  return error::invalid_argument("parameter '{}' is \"{}\"; it must be {}", name,
+                                 log::printable(value), wanted);
+}
+
+Result<bool> read_bool(const config::ModelConfig& config, const char* name) {
+  const std::string* value = find(config, name);
+  if (value == nullptr || *value == "false" || *value == "0") return false;
+  if (*value == "true" || *value == "1") return true;
+  return bad_value(name, *value, "\"true\" or \"false\"");
+}
+
+Result<std::uint64_t> read_number(const config::ModelConfig& config, const char* name,
+                                  std::uint64_t most) {
+  const std::string* value = find(config, name);
+  if (value == nullptr) return 0;
+  std::uint64_t number = 0;
+  const char* end = value->data() + value->size();
+  const auto [stop, failed] = std::from_chars(value->data(), end, number);
+  if (failed != std::errc() || stop != end || number > most) {
+    return bad_value(name, *value, fmt::format("a whole number from 0 to {}", most));
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<IdentityOptions> parse_identity_options(const config::ModelConfig& config) {
+  IdentityOptions options;
+  PROA_ASSIGN(const std::uint64_t delay, read_number(config, "execute_delay_ms", kMaxDelayMs));
+  options.execute_delay = std::chrono::milliseconds(delay);
+  PROA_ASSIGN(options.blocking, read_bool(config, "blocking"));
+  PROA_ASSIGN(options.zero_copy, read_bool(config, "zero_copy"));
+  PROA_ASSIGN(options.fail_period, read_number(config, "fail_every", UINT64_MAX));
+  const std::string* message = find(config, "fail");
+  if (message != nullptr && options.fail_period == 0) options.fail_period = 1;
+  options.fail_message = message != nullptr && !message->empty()
+                             ? *message
+                             : "this identity model fails because its parameters ask for it";
+  return options;
+}
+
+}  // namespace proa::backends
