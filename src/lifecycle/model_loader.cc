@@ -1,0 +1,142 @@
+#include "lifecycle/model_loader.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "fmt/ranges.h"
+#include "lifecycle/version_policy.h"
+#include "storage/version_folders.h"
+
+namespace proa::lifecycle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kConfigFile = "config.pbtxt";
+constexpr std::size_t kMaxLabelBytes = 64 << 20;
+
+// config.pbtxt, or a configuration that leaves everything open when there is none.
+Result<config::ParsedConfig> read_config(const storage::LocalFolder& repository,
+                                         const fs::path& folder) {
+  const Result<fs::path> path = repository.find_inside(folder, kConfigFile);
+  if (!path && path.error().code == ErrorCode::kNotFound) {
+    return config::parse_config("", "no config.pbtxt");
+  }
+  if (!path) return path.error();
+  PROA_ASSIGN(const std::string text, storage::read_file(*path, config::kMaxConfigBytes));
+  return config::parse_config(text, kConfigFile);
+}
+
+Error no_version(const fs::path& folder, std::span<const std::string> warnings) {
+  std::string more;
+  for (const std::string& warning : warnings) more += "; " + warning;
+  return error::invalid_argument(
+      "'{}' holds no version: put the model's file into a sub-folder named by a number, for "
+      "example "
+      "'{}/1'{}",
+      log::printable(folder.native()), log::printable(folder.filename().native()), more);
+}
+
+// The versions that the policy serves, with the reasons for those it does not find.
+Result<std::vector<std::int64_t>> choose_versions(const fs::path& folder,
+                                                  const config::VersionPolicy& policy,
+                                                  std::vector<std::string>& warnings) {
+  PROA_ASSIGN(storage::VersionFolders found, storage::list_versions(folder));
+  if (found.versions.empty()) return no_version(folder, found.warnings);
+  std::ranges::move(found.warnings, std::back_inserter(warnings));
+  SelectedVersions selected = select_versions(policy, found.versions);
+  for (const std::int64_t missing : selected.missing) {
+    warnings.push_back(
+        fmt::format("version_policy asks for version {}, which is not there", missing));
+  }
+  if (selected.versions.empty()) {
+    return error::invalid_argument(
+        "version_policy.specific: none of the versions {} is there; there are {}",
+        fmt::join(selected.missing, ", "), fmt::join(found.versions, ", "));
+  }
+  return std::move(selected.versions);
+}
+
+std::vector<std::string> split_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
+Result<std::vector<std::vector<std::string>>> read_labels(const storage::LocalFolder& repository,
+                                                          const fs::path& folder,
+                                                          const config::ModelConfig& config) {
+  std::vector<std::vector<std::string>> labels(config.outputs.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (config.outputs[i].label_filename.empty()) continue;
+    const std::string where = fmt::format("label_filename of output '{}'", config.outputs[i].name);
+    const auto path = repository.find_inside(folder, config.outputs[i].label_filename);
+    if (!path) return with_context(where, path.error());
+    const auto text = storage::read_file(*path, kMaxLabelBytes);
+    if (!text) return with_context(where, text.error());
+    labels[i] = split_lines(*text);
+  }
+  return labels;
+}
+
+core::ModelFiles files_of(const fs::path& folder, std::int64_t version) {
+  return {folder, folder / std::to_string(version), version};
+}
+
+// A file that a configuration names must not lead out of the repository; that it exists is for the
+// backend to say, which knows whether it needs one.
+Status check_model_file(const storage::LocalFolder& repository, const fs::path& version_folder,
+                        const std::string& file) {
+  if (file.empty()) return {};
+  const auto found = repository.find_inside(version_folder, file);
+  if (found || found.error().code == ErrorCode::kNotFound) return {};
+  return with_context("default_model_filename", found.error());
+}
+
+}  // namespace
+
+Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
+                                    std::string_view name) const {
+  ModelPlan plan;
+  PROA_ASSIGN(plan.folder, repository.find_model(name));
+  PROA_ASSIGN(config::ParsedConfig parsed, read_config(repository, plan.folder));
+  PROA_ASSIGN(plan.versions,
+              choose_versions(plan.folder, parsed.config.version_policy, parsed.warnings));
+  // The newest version stands for all of them.
+  const core::ModelFiles files = files_of(plan.folder, plan.versions.back());
+  PROA_ASSIGN(const std::vector<std::string> names, storage::list_names(files.version_folder));
+  PROA_TRY(config::complete_from_folder(name, names, options_.completion, parsed));
+  for (const std::int64_t version : plan.versions) {
+    PROA_TRY(check_model_file(repository, files_of(plan.folder, version).version_folder,
+                              parsed.config.default_model_filename));
+  }
+  if (!parsed.config.backend.empty()) {
+    PROA_ASSIGN(plan.backend, options_.backends(parsed.config.backend));
+    if (options_.completion.enabled) {
+      PROA_TRY(plan.backend->complete_config(files, parsed.given.contains("max_batch_size"),
+                                             parsed.config));
+    }
+  }
+  PROA_TRY(config::complete_rest(options_.completion, parsed));
+  PROA_ASSIGN(plan.labels, read_labels(repository, plan.folder, parsed.config));
+  plan.config = std::move(parsed.config);
+  plan.warnings = std::move(parsed.warnings);
+  return plan;
+}
+
+Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
+                                                       std::int64_t version) const {
+  PROA_ASSIGN(std::unique_ptr<core::LoadedModel> loaded,
+              plan.backend->load(files_of(plan.folder, version), plan.config));
+  core::Model::Options options = options_.model;
+  options.labels = plan.labels;
+  return core::Model::create(plan.config, version, std::move(loaded), options);
+}
+
+}  // namespace proa::lifecycle

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/complete.h"
+#include "core/backend.h"
+#include "core/model.h"
+#include "storage/local_folder.h"
+
+namespace proa::lifecycle {
+
+// The backend of that name; lives as long as the process. Errors: kNotFound naming those there are.
+using BackendFinder = std::function<Result<core::Backend*>(std::string_view)>;
+
+// A model's configuration, complete and checked, and the versions to load with it.
+struct ModelPlan {
+  config::ModelConfig config;
+  core::Backend* backend = nullptr;
+  std::filesystem::path folder;
+  std::vector<std::int64_t> versions;            // ascending, at least one
+  std::vector<std::vector<std::string>> labels;  // by output
+  std::vector<std::string> warnings;             // one sentence each
+};
+
+// Turns a folder into models, one step after the other: read and complete the configuration, ask
+// the backend, load a version. Keeps nothing.
+// Threading: thread-safe; its methods read files and block, for seconds in the case of large
+// models.
+class ModelLoader {
+ public:
+  struct Options {
+    BackendFinder backends;
+    core::Model::Options model;  // its labels are the loader's to set
+    config::CompletionOptions completion;
+  };
+
+  explicit ModelLoader(Options options) : options_(std::move(options)) {}
+
+  // Errors name the file and what to change: no such folder, no version, a bad configuration, an
+  // unknown backend, a label file that is missing, too large or outside of the repository.
+  Result<ModelPlan> plan(const storage::LocalFolder& repository, std::string_view name) const;
+
+  // Errors: the backend's.
+  Result<std::shared_ptr<core::Model>> load(const ModelPlan& plan, std::int64_t version) const;
+
+ private:
+  const Options options_;
+};
+
+}  // namespace proa::lifecycle
