@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/backend.h"
+
+namespace proa::backends::openvino {
+
+enum class Precision : std::uint8_t { kF32, kBf16, kF16 };
+
+// What `parameters` of a model configuration say to this backend. docs/backend-openvino.md lists
+// them.
+struct Settings {
+  Precision precision = Precision::kF32;
+  int threads = 0;  // of all instances together; 0 = as many as the process may use
+  core::Execution execution = core::Execution::kBlocking;
+  // How long warm-up may hold a model back from being ready.
+  int warm_up_ms = 250;
+};
+
+// Keys that mean nothing here are appended to `unknown_keys`.
+// Errors: kInvalidArgument naming the parameter, its value and what may stand there.
+Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+                                std::vector<std::string>& unknown_keys);
+
+}  // namespace proa::backends::openvino

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "openvino/core/model.hpp"
+#include "openvino/core/partial_shape.hpp"
+
+namespace proa::backends::openvino::testing {
+
+// A folder that is removed with its content. Move-only.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// y = 2 x + 1, FP32, names "x" and "y".
+std::shared_ptr<ov::Model> affine_model(const ov::PartialShape& shape);
+// "kept" = x itself, "sum" = a + b over the last axis' elements; inputs "a" and "b", FP32.
+std::shared_ptr<ov::Model> sum_and_copy_model(const ov::PartialShape& shape);
+// y = indexes of the non-zero elements of x ([rank, ?], INT64): its shape is known after it ran.
+std::shared_ptr<ov::Model> non_zero_model(const ov::PartialShape& shape);
+// y = x reshaped to `to` with numbers in the graph, as exporters leave them.
+std::shared_ptr<ov::Model> hard_reshape_model(const ov::PartialShape& shape,
+                                              const std::vector<std::int64_t>& to);
+// y = x as strings.
+std::shared_ptr<ov::Model> string_model();
+
+// Writes `model` as IR: `path` (.xml) and its .bin.
+void write_ir(const std::shared_ptr<ov::Model>& model, const std::filesystem::path& path);
+
+// The bytes of an ONNX file: y = Relu(x w + b), FP32, x [N,4], y [N,3]; inputs "x", output "y".
+std::string onnx_dense_layer();
+// The same with an operator that nobody knows.
+std::string onnx_unknown_operator();
+
+void write_file(const std::filesystem::path& path, const std::string& bytes);
+
+}  // namespace proa::backends::openvino::testing
