@@ -56,7 +56,10 @@ class Names {
       std::ranges::copy_if(value.name, std::back_inserter(base),
                            [](char c) { return c != '"' && c != '\n'; });
       std::string name = base;
-      while (used[name]++ > 0) name = fmt::format("{}${}", base, used[base]++);
+      for (int count = ++used[base]; count > 1 && used.contains(name); ++count) {
+        name = fmt::format("{}${}", base, count);
+      }
+      used.emplace(name, 1);
       names_.push_back(plain_name(name) ? name : '"' + name + '"');
     }
   }

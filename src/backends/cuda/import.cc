@@ -1,0 +1,145 @@
+#include "backends/cuda/import.h"
+
+#include <set>
+
+#include "backends/cuda/convert_ops.h"
+#include "openvino/core/model.hpp"
+#include "openvino/op/constant.hpp"
+#include "openvino/op/parameter.hpp"
+#include "openvino/op/result.hpp"
+#include "openvino/pass/constant_folding.hpp"
+#include "openvino/runtime/core.hpp"
+
+namespace proa::backends::cuda {
+namespace {
+
+engine::Dims dims_of(const ov::Shape& shape) { return {shape.begin(), shape.end()}; }
+
+Shape shape_of(const ov::Shape& shape) {
+  return Shape(std::span<const std::int64_t>(dims_of(shape)));
+}
+
+// A private copy of the model whose shapes are all known and whose constants are folded.
+Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64_t batch) {
+  std::shared_ptr<ov::Model> copy = model.clone();
+  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+  for (const ov::Output<ov::Node>& input : copy->inputs()) {
+    ov::PartialShape shape = input.get_partial_shape();
+    if (shape.rank().is_dynamic()) {
+      return error::invalid_argument("input '{}' has no rank", input.get_any_name());
+    }
+    if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = batch;
+    if (shape.is_dynamic()) {
+      return error::invalid_argument(
+          "input '{}' is {}: extents other than the batch are open; fix them in the configuration",
+          input.get_any_name(), shape.to_string());
+    }
+    shapes[input] = shape;
+  }
+  copy->reshape(shapes);
+  ov::pass::ConstantFolding().run_on_model(copy);
+  return copy;
+}
+
+// What one node of the model adds to the graph. Errors: the reason why it cannot.
+Status import_node(ImportState& state, const std::shared_ptr<ov::Node>& node) {
+  const std::string& name = node->get_friendly_name();
+  if (ov::is_type<ov::op::v0::Result>(node)) {
+    state.graph.outputs.push_back(state.input(*node, 0));
+    return {};
+  }
+  if (node->get_output_partial_shape(0).is_dynamic()) {
+    return error::unimplemented("the shape of its output depends on data");
+  }
+  PROA_ASSIGN(const DataType type, data_type_of(node->get_output_element_type(0)));
+  const Shape shape = shape_of(node->get_output_shape(0));
+  if (ov::is_type<ov::op::v0::Parameter>(node)) return {};  // done before, in order
+  if (auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node)) {
+    auto* data = static_cast<std::byte*>(const_cast<void*>(constant->get_data_ptr()));
+    Buffer bytes = Buffer::wrap(data, constant->get_byte_size(), [constant] {});
+    state.values[node->output(0)] = state.graph.add_constant(name, type, shape, std::move(bytes));
+    return {};
+  }
+  const Converter convert = find_converter(node->get_type_info().name);
+  if (convert == nullptr) return error::unimplemented("no counterpart in the engine");
+  PROA_ASSIGN(const engine::ValueId value, convert(state, *node));
+  if (state.graph.value(value).shape != shape) {
+    return error::unimplemented("computes {} where OpenVINO says {}",
+                                state.graph.value(value).shape.to_string(), shape.to_string());
+  }
+  state.values[node->output(0)] = value;
+  return {};
+}
+
+bool inputs_known(const ImportState& state, const ov::Node& node) {
+  for (const ov::Output<ov::Node>& input : node.input_values()) {
+    if (!state.values.contains(input)) return false;
+  }
+  return true;
+}
+
+Status import_inputs(ImportState& state, const ov::Model& model) {
+  for (const ov::Output<const ov::Node>& input : model.inputs()) {
+    PROA_ASSIGN(const DataType type, data_type_of(input.get_element_type()));
+    auto node = std::const_pointer_cast<ov::Node>(input.get_node_shared_ptr());
+    state.values[node->output(0)] =
+        state.graph.add_input(input.get_any_name(), type, shape_of(input.get_shape()));
+  }
+  return {};
+}
+
+Error list_error(const std::vector<Unsupported>& found) {
+  std::set<std::string> lines;
+  for (const Unsupported& each : found) {
+    lines.insert(each.type + " (" + each.reason + ", node '" + each.node + "')");
+  }
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return error::unimplemented("operators that the engine cannot run: {}", text);
+}
+
+Result<engine::Graph> import_fixed(const ov::Model& model, std::vector<Unsupported>& unsupported) {
+  ImportState state;
+  state.graph.name = model.get_friendly_name();
+  PROA_TRY(import_inputs(state, model));
+  for (const std::shared_ptr<ov::Node>& node : model.get_ordered_ops()) {
+    if (!inputs_known(state, *node)) continue;  // behind an unsupported one
+    if (Status status = import_node(state, node); !status) {
+      unsupported.push_back(
+          {node->get_friendly_name(), node->get_type_info().name, status.error().message});
+    }
+  }
+  if (!unsupported.empty()) return list_error(unsupported);
+  for (std::size_t i = 0; i < state.graph.outputs.size(); ++i) {
+    const auto& names = model.output(i).get_names();
+    if (!names.empty()) state.graph.value(state.graph.outputs[i]).name = *names.begin();
+  }
+  PROA_TRY(engine::verify(state.graph));
+  return std::move(state.graph);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ov::Model>> read_model(const std::filesystem::path& path) {
+  try {
+    static ov::Core core;
+    return core.read_model(path.string());
+  } catch (const std::exception& failure) {
+    return error::invalid_argument("'{}' cannot be read: {}", path.string(), failure.what());
+  }
+}
+
+Result<engine::Graph> import_model(const std::shared_ptr<const ov::Model>& model,
+                                   std::int64_t batch, std::vector<Unsupported>* unsupported) {
+  std::vector<Unsupported> found;
+  try {
+    PROA_ASSIGN(const std::shared_ptr<ov::Model> fixed, fixed_copy(*model, batch));
+    Result<engine::Graph> graph = import_fixed(*fixed, found);
+    if (unsupported != nullptr) *unsupported = std::move(found);
+    return graph;
+  } catch (const std::exception& failure) {
+    return error::invalid_argument("the model cannot be prepared: {}", failure.what());
+  }
+}
+
+}  // namespace proa::backends::cuda

@@ -1,0 +1,66 @@
+#include "engine/passes/match.h"
+
+#include "engine/graph/infer.h"
+
+namespace proa::engine {
+
+std::optional<std::size_t> channel_axis(const Graph& graph, const Node& node) {
+  if (const auto* conv = std::get_if<Conv>(&node.op)) return image_axes(conv->layout).c;
+  if (const auto* pool = std::get_if<Pool>(&node.op)) return image_axes(pool->layout).c;
+  if (std::holds_alternative<MatMul>(node.op)) return graph.value(node.output()).shape.rank() - 1;
+  return std::nullopt;
+}
+
+std::optional<std::vector<float>> per_channel(const Graph& graph, ValueId id, std::size_t rank,
+                                              std::size_t axis, std::int64_t channels) {
+  if (!graph.is_constant(id)) return std::nullopt;
+  const Value& value = graph.value(id);
+  if (value.shape.rank() > rank) return std::nullopt;
+  for (std::size_t d = 0; d < value.shape.rank(); ++d) {
+    const bool is_channel = d + rank - value.shape.rank() == axis;
+    if (value.shape[d] != 1 && !(is_channel && value.shape[d] == channels)) return std::nullopt;
+  }
+  std::vector<float> numbers = constant_floats(value);
+  numbers.resize(static_cast<std::size_t>(channels), numbers.front());
+  return numbers;
+}
+
+Activation* fused_activation(Op& op) {
+  if (auto* conv = std::get_if<Conv>(&op)) return &conv->act;
+  if (auto* matmul = std::get_if<MatMul>(&op)) return &matmul->act;
+  if (auto* binary = std::get_if<Binary>(&op)) return &binary->act;
+  return nullptr;
+}
+
+bool has_residual(const Node& node) { return node.input(3) != kNoValue; }
+bool is_identity(const Activation& act) { return act.function == Function::kIdentity; }
+
+bool is_open_linear(const Node& node) {
+  if (has_residual(node)) return false;
+  if (const auto* conv = std::get_if<Conv>(&node.op)) return is_identity(conv->act);
+  if (const auto* matmul = std::get_if<MatMul>(&node.op)) return is_identity(matmul->act);
+  return false;
+}
+
+Dims compose(const Dims& first, const Dims& second) {
+  Dims order;
+  for (std::int64_t axis : second) order.push_back(first[static_cast<std::size_t>(axis)]);
+  return order;
+}
+
+Dims inverse(const Dims& order) {
+  Dims result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    result[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  }
+  return result;
+}
+
+bool is_identity_order(const Dims& order) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] != static_cast<std::int64_t>(i)) return false;
+  }
+  return true;
+}
+
+}  // namespace proa::engine

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/graph/graph.h"
+
+namespace proa::engine {
+
+enum class Precision : std::uint8_t { kFp32, kFp16 };
+
+struct PassOptions {
+  Precision precision = Precision::kFp16;
+  std::set<std::string, std::less<>> keep_fp32;  // names of node outputs that overflow in FP16
+};
+
+// One rewriting of a graph. Passes are an explicit ordered list; each leaves a graph that verifies
+// and computes the same (up to rounding for the precision pass), and says how often it rewrote.
+struct Pass {
+  std::string_view name;
+  std::string_view what;  // one line for people
+  Result<std::size_t> (*run)(Graph& graph, const PassOptions& options);
+};
+
+// All passes of the engine in their order. To add one: docs/engine.md.
+std::span<const Pass> standard_passes();
+
+// The pass of that name in the standard list, or null.
+const Pass* find_pass(std::string_view name);
+
+struct PassRecord {
+  std::string_view name;
+  std::size_t changes = 0;
+  std::size_t nodes_after = 0;
+};
+
+// Runs `passes` in order, drops dead nodes and verifies after each. Errors: with the pass's name in
+// front.
+Result<std::vector<PassRecord>> run_passes(Graph& graph, const PassOptions& options,
+                                           std::span<const Pass> passes = standard_passes());
+
+// The passes, one file each group.
+namespace passes {
+Result<std::size_t> fold_constants(Graph& graph, const PassOptions& options);
+Result<std::size_t> batch_norm_to_scale(Graph& graph, const PassOptions& options);
+Result<std::size_t> fold_affine(Graph& graph, const PassOptions& options);
+Result<std::size_t> fuse_residual(Graph& graph, const PassOptions& options);
+Result<std::size_t> fuse_activation(Graph& graph, const PassOptions& options);
+Result<std::size_t> channels_last(Graph& graph, const PassOptions& options);
+Result<std::size_t> sink_transposes(Graph& graph, const PassOptions& options);
+Result<std::size_t> pack_input(Graph& graph, const PassOptions& options);
+Result<std::size_t> set_precision(Graph& graph, const PassOptions& options);
+Result<std::size_t> simplify(Graph& graph, const PassOptions& options);
+}  // namespace passes
+
+}  // namespace proa::engine

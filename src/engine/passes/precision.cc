@@ -1,0 +1,100 @@
+// Chooses the type that each node computes in, and puts converts where types meet.
+#include <map>
+
+#include "engine/passes/match.h"
+#include "engine/passes/pass.h"
+
+namespace proa::engine::passes {
+namespace {
+
+class Lowering {
+ public:
+  Lowering(Graph& graph, const PassOptions& options) : graph_(graph), options_(options) {}
+
+  Result<std::size_t> run() {
+    std::vector<Node> old = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Node& node : old) PROA_TRY(place(std::move(node)));
+    for (ValueId& output : graph_.outputs) {
+      const auto moved = current_.find(output);
+      if (moved == current_.end()) continue;
+      const Value original = graph_.value(output);
+      PROA_ASSIGN(output, as_type(output, original.type));
+      graph_.value(output).name = original.name;
+    }
+    return changes_;
+  }
+
+ private:
+  // What is exact or delicate stays as it is: integers, softmax, and what the caller names.
+  bool becomes_half(const Node& node) const {
+    const Value& output = graph_.value(node.output());
+    return output.type == DataType::kFp32 && !std::holds_alternative<Softmax>(node.op) &&
+           !std::holds_alternative<Convert>(node.op) && !options_.keep_fp32.contains(output.name);
+  }
+
+  // Vectors that the kernels add in FP32: their bytes do not matter, their digits do.
+  static bool stays_fp32(const Node& node, std::size_t input) {
+    if (std::holds_alternative<Pack>(node.op)) return true;
+    const bool linear =
+        std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+    return linear && input == 2;
+  }
+
+  Status place(Node node) {
+    const bool half = becomes_half(node);
+    const DataType wanted = half ? DataType::kFp16 : DataType::kFp32;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      ValueId& id = node.inputs[i];
+      if (id == kNoValue || graph_.value(id).type != DataType::kFp32) continue;
+      // A convert reads what there is; a pack too.
+      if (std::holds_alternative<Convert>(node.op) || stays_fp32(node, i)) {
+        PROA_ASSIGN(id, as_type(id, DataType::kFp32));
+      } else {
+        PROA_ASSIGN(id, as_type(id, wanted));
+      }
+    }
+    if (!half) {
+      graph_.nodes.push_back(std::move(node));
+      return {};
+    }
+    ++changes_;
+    if (auto* pack = std::get_if<Pack>(&node.op)) pack->type = DataType::kFp16;
+    const ValueId old = node.output();
+    PROA_ASSIGN(current_[old], graph_.add_node(std::move(node.op), std::move(node.inputs),
+                                               graph_.value(old).name));
+    return {};
+  }
+
+  // The value that stands for old value `id`, in the type wanted.
+  Result<ValueId> as_type(ValueId id, DataType type) {
+    const auto moved = current_.find(id);
+    const ValueId now = moved == current_.end() ? id : moved->second;
+    if (graph_.value(now).type == type) return now;
+    const auto [known, fresh] = converted_.try_emplace({id, type}, kNoValue);
+    if (!fresh) return known->second;
+    const Value value = graph_.value(now);
+    if (value.constant) {
+      known->second = graph_.add_constant(value.name, type, value.shape,
+                                          pack_floats(type, constant_floats(value)));
+      return known->second;
+    }
+    PROA_ASSIGN(known->second, graph_.add_node(Convert{type}, {now}, value.name));
+    return known->second;
+  }
+
+  Graph& graph_;
+  const PassOptions& options_;
+  std::map<ValueId, ValueId> current_;  // old FP32 value -> its FP16 stand-in
+  std::map<std::pair<ValueId, DataType>, ValueId> converted_;
+  std::size_t changes_ = 0;
+};
+
+}  // namespace
+
+Result<std::size_t> set_precision(Graph& graph, const PassOptions& options) {
+  if (options.precision == Precision::kFp32) return std::size_t{0};
+  return Lowering(graph, options).run();
+}
+
+}  // namespace proa::engine::passes
