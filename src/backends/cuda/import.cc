@@ -19,6 +19,11 @@ Shape shape_of(const ov::Shape& shape) {
   return Shape(std::span<const std::int64_t>(dims_of(shape)));
 }
 
+// A port's own name, or its node's where the format gives none.
+std::string port_name(const auto& port) {
+  return port.get_names().empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
+}
+
 // A private copy of the model whose shapes are all known and whose constants are folded.
 Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64_t batch) {
   std::shared_ptr<ov::Model> copy = model.clone();
@@ -26,13 +31,13 @@ Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64
   for (const ov::Output<ov::Node>& input : copy->inputs()) {
     ov::PartialShape shape = input.get_partial_shape();
     if (shape.rank().is_dynamic()) {
-      return error::invalid_argument("input '{}' has no rank", input.get_any_name());
+      return error::invalid_argument("input '{}' has no rank", port_name(input));
     }
     if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = batch;
     if (shape.is_dynamic()) {
       return error::invalid_argument(
           "input '{}' is {}: extents other than the batch are open; fix them in the configuration",
-          input.get_any_name(), shape.to_string());
+          port_name(input), input.get_partial_shape().to_string());
     }
     shapes[input] = shape;
   }
@@ -83,7 +88,7 @@ Status import_inputs(ImportState& state, const ov::Model& model) {
     PROA_ASSIGN(const DataType type, data_type_of(input.get_element_type()));
     auto node = std::const_pointer_cast<ov::Node>(input.get_node_shared_ptr());
     state.values[node->output(0)] =
-        state.graph.add_input(input.get_any_name(), type, shape_of(input.get_shape()));
+        state.graph.add_input(port_name(input), type, shape_of(input.get_shape()));
   }
   return {};
 }

@@ -9,18 +9,6 @@
 namespace proa::engine {
 namespace {
 
-std::vector<TensorType> input_types(const Graph& graph, std::span<const ValueId> inputs) {
-  std::vector<TensorType> types;
-  for (ValueId id : inputs) {
-    if (id == kNoValue) {
-      types.emplace_back();
-    } else {
-      types.push_back({graph.value(id).type, graph.value(id).shape});
-    }
-  }
-  return types;
-}
-
 Error bad_node(const Graph& graph, const Node& node, std::string_view what) {
   const std::string name = node.outputs.empty() ? "?" : graph.value(node.output()).name;
   return error::internal("graph '{}', node '{}' ({}): {}", graph.name, name, op_name(node.op),
@@ -58,6 +46,18 @@ Status verify_node(const Graph& graph, const Node& node, std::vector<bool>& know
 }
 
 }  // namespace
+
+std::vector<TensorType> input_types(const Graph& graph, std::span<const ValueId> inputs) {
+  std::vector<TensorType> types;
+  for (ValueId id : inputs) {
+    if (id == kNoValue) {
+      types.emplace_back();
+    } else {
+      types.push_back({graph.value(id).type, graph.value(id).shape});
+    }
+  }
+  return types;
+}
 
 bool Graph::is_input(ValueId id) const { return std::ranges::find(inputs, id) != inputs.end(); }
 bool Graph::is_output(ValueId id) const { return std::ranges::find(outputs, id) != outputs.end(); }

@@ -12,6 +12,7 @@
 
 namespace proa::engine {
 
+struct TensorType;
 using ValueId = std::int32_t;
 inline constexpr ValueId kNoValue = -1;
 
@@ -82,6 +83,9 @@ struct Uses {
   // The only node that reads `id`, or -1 (nobody, several, or the graph's outputs too).
   int sole_reader(ValueId id) const;
 };
+
+// What infer() wants to know of a node's inputs.
+std::vector<TensorType> input_types(const Graph& graph, std::span<const ValueId> inputs);
 
 // Checks the invariants: ids in range, producers before readers, one producer a value, types and
 // shapes as infer() says. Errors: kInternal naming the node.

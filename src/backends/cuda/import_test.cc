@@ -1,0 +1,149 @@
+#include "backends/cuda/import.h"
+
+#include <fstream>
+
+#include "backends/cuda/testing/export.h"
+#include "engine/graph/batch.h"
+#include "engine/graph/text.h"
+#include "engine/host/executor.h"
+#include "engine/passes/pass.h"
+#include "engine/testing/cases.h"
+#include "engine/testing/compare.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "openvino/op/ops.hpp"
+#include "openvino/openvino.hpp"
+
+namespace proa::backends::cuda {
+namespace {
+
+using engine::Graph;
+using engine::HostTensor;
+using testing::HasSubstr;
+
+TEST(OperatorCasesTest, HostReferenceEqualsOpenVino) {
+  auto cases = engine::read_operator_cases(PROA_SOURCE_DIR "/src/engine/testing/cases");
+  ASSERT_TRUE(cases) << cases.error().message;
+  EXPECT_GT(cases->size(), 40u);
+  for (const engine::OperatorCase& each : *cases) {
+    SCOPED_TRACE(each.name);
+    const std::vector<HostTensor> inputs = engine::random_inputs(each.graph);
+    const auto wanted = run_openvino(export_graph(each.graph), inputs);
+    const auto got = engine::run_graph(each.graph, inputs);
+    ASSERT_TRUE(got) << got.error().message;
+    ASSERT_EQ(got->size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ((*got)[i].shape, wanted[i].shape);
+      // Half values are rounded after every operator; OpenVINO rounds nothing.
+      const bool half = engine::print_graph(each.graph).find("FP16") != std::string::npos;
+      EXPECT_LT(engine::relative_l2((*got)[i].data, wanted[i].data), half ? 1e-3 : 1e-6) << i;
+    }
+  }
+}
+
+// Runs a plan of the graph on the host and returns its first output.
+std::vector<float> run_plan(const Graph& graph, const HostTensor& input) {
+  auto plan = engine::lower(graph, {});
+  EXPECT_TRUE(plan) << plan.error().message;
+  const Buffer in = engine::pack_floats(graph.value(graph.inputs[0]).type, input.data);
+  const engine::Value& out = graph.value(graph.outputs[0]);
+  std::vector<std::byte> bytes(out.bytes());
+  const std::span<const std::byte> input_bytes = in.bytes();
+  const std::span<std::byte> output_bytes = bytes;
+  const Status status = engine::HostExecutor(*plan).run({&input_bytes, 1}, {&output_bytes, 1});
+  EXPECT_TRUE(status);
+  return engine::unpack_floats(out.type, bytes, static_cast<std::size_t>(out.elements()));
+}
+
+struct NetworkCase {
+  const char* file;
+  std::int64_t size;
+};
+
+class NetworkTest : public testing::TestWithParam<NetworkCase> {};
+
+// The whole way of a file: import, passes, batch, plan, memory, every step; against OpenVINO.
+TEST_P(NetworkTest, PlanOnTheHostEqualsOpenVino) {
+  auto model = read_model(std::string(PROA_MODELS_DIR "/") + GetParam().file);
+  ASSERT_TRUE(model) << model.error().message;
+  auto imported = import_model(*model, 1);
+  ASSERT_TRUE(imported) << imported.error().message;
+  const std::int64_t size = GetParam().size;
+  HostTensor input{{3, 3, size, size},
+                   engine::random_numbers(4, static_cast<std::size_t>(9 * size * size), -1, 1)};
+  const std::vector<float> wanted = run_openvino(*model, {input}).front().data;
+
+  for (const auto& [precision, tolerance] :
+       {std::pair(engine::Precision::kFp32, 1e-5), std::pair(engine::Precision::kFp16, 5e-3)}) {
+    Graph graph = *imported;
+    engine::PassOptions options;
+    options.precision = precision;
+    auto records = engine::run_passes(graph, options);
+    ASSERT_TRUE(records) << records.error().message;
+    auto batched = engine::with_batch(graph, 3);
+    ASSERT_TRUE(batched) << batched.error().message;
+    EXPECT_LT(engine::relative_l2(run_plan(*batched, input), wanted), tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, NetworkTest,
+                         testing::Values(NetworkCase{"resnet50_narrow.onnx", 64},
+                                         NetworkCase{"resnet_odd.onnx", 77}),
+                         [](const auto& info) {
+                           const std::string name = info.param.file;
+                           return name.substr(0, name.find('.'));
+                         });
+
+TEST(ImportTest, Resnet50BecomesOneStepForEachConvolution) {
+  auto model = read_model(PROA_MODELS_DIR "/resnet50_narrow.onnx");
+  ASSERT_TRUE(model);
+  auto graph = import_model(*model, 8);
+  ASSERT_TRUE(graph);
+  ASSERT_TRUE(engine::run_passes(*graph, {}));
+  std::map<std::string_view, int> counts;
+  for (const engine::Node& node : graph->nodes) ++counts[engine::op_name(node.op)];
+  // 53 convolutions with everything fused, pools, classifier, one convert of the answer.
+  const std::map<std::string_view, int> wanted = {{"conv", 53},  {"pack", 1},    {"pool", 1},
+                                                  {"reduce", 1}, {"reshape", 1}, {"matmul", 1},
+                                                  {"convert", 1}};
+  EXPECT_EQ(counts, wanted) << engine::print_graph(*graph, engine::ConstantText::kBrief);
+}
+
+TEST(ImportTest, ListsEveryOperatorThatTheEngineLacks) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 4});
+  auto a = std::make_shared<ov::op::v0::Relu>(x);
+  auto b = std::make_shared<ov::op::v0::CumSum>(a);
+  b->set_friendly_name("running");
+  auto c = std::make_shared<ov::op::v0::Erf>(a);
+  auto model = std::make_shared<ov::Model>(ov::OutputVector{b, c}, ov::ParameterVector{x});
+  std::vector<Unsupported> found;
+  auto graph = import_model(model, 2, &found);
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().code, ErrorCode::kUnimplemented);
+  EXPECT_THAT(graph.error().message, HasSubstr("CumSum (no counterpart in the engine, node "
+                                               "'running')"));
+  EXPECT_EQ(found.size(), 2u);
+}
+
+TEST(ImportTest, OpenPictureSizesAreRefusedByName) {
+  auto x =
+      std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 3, -1, 8});
+  x->get_output_tensor(0).set_names({"picture"});
+  auto model = std::make_shared<ov::Model>(ov::OutputVector{std::make_shared<ov::op::v0::Relu>(x)},
+                                           ov::ParameterVector{x});
+  auto graph = import_model(model, 1);
+  ASSERT_FALSE(graph);
+  EXPECT_THAT(graph.error().message, HasSubstr("input 'picture' is [?,3,?,8]"));
+}
+
+TEST(ImportTest, ABadFileIsAnError) {
+  const std::string path = testing::TempDir() + "/bad.onnx";
+  std::ofstream(path) << "not a model";
+  auto model = read_model(path);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(model.error().message, HasSubstr("bad.onnx' cannot be read"));
+}
+
+}  // namespace
+}  // namespace proa::backends::cuda

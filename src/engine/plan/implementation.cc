@@ -1,0 +1,206 @@
+#include "engine/plan/implementation.h"
+
+#include <algorithm>
+
+#include "engine/graph/infer.h"
+#include "engine/passes/match.h"
+
+namespace proa::engine {
+namespace {
+
+using Reason = std::string_view;
+
+const Value& input_value(const Graph& graph, const Node& node, std::size_t i) {
+  return graph.value(node.inputs[i]);
+}
+bool all_half(const Graph& graph, const Node& node) {
+  return graph.value(node.output()).type == DataType::kFp16 &&
+         input_value(graph, node, 0).type == DataType::kFp16;
+}
+bool identity_or_relu(const Activation& act) {
+  return act.function == Function::kIdentity || act.function == Function::kRelu;
+}
+
+Reason conv_basics(const Graph& graph, const Node& node) {
+  const auto& conv = std::get<Conv>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (conv.layout != Layout::kNhwc) return "wants NHWC";
+  if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  return {};
+}
+
+Reason decline_cudnn(const Graph& graph, const Node& node) {
+  if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
+  const auto& conv = std::get<Conv>(node.op);
+  if (conv.groups != 1) return "takes no groups";
+  const std::int64_t channels = input_value(graph, node, 0).shape[3];
+  const std::int64_t outputs = graph.value(node.output()).shape[3];
+  // The tensor-core kernels read 16 bytes at a time; a stem of 4 channels has kernels of its own.
+  if (channels % 8 != 0 && channels != 4) return "wants a multiple of 8 input channels, or 4";
+  if (outputs % 8 != 0) return "wants a multiple of 8 output channels";
+  return {};
+}
+
+Reason decline_precompiled(const Graph& graph, const Node& node, const Target&) {
+  if (Reason reason = decline_cudnn(graph, node); !reason.empty()) return reason;
+  if (!identity_or_relu(std::get<Conv>(node.op).act)) return "applies relu only";
+  return {};
+}
+
+Reason decline_runtime(const Graph& graph, const Node& node, const Target& target) {
+  if (Reason reason = decline_cudnn(graph, node); !reason.empty()) return reason;
+  const Activation& act = std::get<Conv>(node.op).act;
+  const bool clipped = act.function == Function::kClamp && act.low == 0.0f;
+  if (!identity_or_relu(act) && !clipped) return "applies relu and clamp from 0 only";
+  if (target.compute_capability < 80) return "needs compute capability 8.0";
+  return {};
+}
+
+Reason decline_lt_conv(const Graph& graph, const Node& node, const Target&) {
+  if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
+  const auto& conv = std::get<Conv>(node.op);
+  const Shape& weight = input_value(graph, node, 1).shape;
+  const Dims none = {0, 0}, one = {1, 1};
+  if (weight[1] != 1 || weight[2] != 1 || conv.strides != one || conv.pads_begin != none ||
+      conv.pads_end != none || conv.groups != 1) {
+    return "is a matrix product: 1x1, stride 1, no padding, no groups";
+  }
+  if (weight[0] % 8 != 0 || weight[3] % 8 != 0) return "wants multiples of 8 channels";
+  if (!identity_or_relu(conv.act)) return "applies relu only";
+  return {};
+}
+
+Reason decline_lt_matmul(const Graph& graph, const Node& node, const Target&) {
+  const auto& matmul = std::get<MatMul>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  if (matmul.transpose_a) return "wants rows on the left";
+  if (input_value(graph, node, 1).shape.rank() != 2) return "wants one matrix on the right";
+  if (!identity_or_relu(matmul.act)) return "applies relu only";
+  return {};
+}
+
+Reason decline_pool_vector(const Graph& graph, const Node& node, const Target&) {
+  const auto& pool = std::get<Pool>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (pool.layout != Layout::kNhwc) return "wants NHWC";
+  if (pool.kind != PoolKind::kMax) return "computes maxima only";
+  if (graph.value(node.output()).shape[3] % 8 != 0) return "wants a multiple of 8 channels";
+  return {};
+}
+
+// [N, ..., C] reduced over everything in between.
+Reason decline_spatial_mean(const Graph& graph, const Node& node, const Target&) {
+  const auto& reduce = std::get<Reduce>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  const Shape& shape = input_value(graph, node, 0).shape;
+  if (reduce.kind != ReduceKind::kMean) return "computes means only";
+  bool middle = shape.rank() >= 3 && reduce.axes.size() == shape.rank() - 2;
+  for (std::size_t i = 0; middle && i < reduce.axes.size(); ++i) {
+    middle = reduce.axes[i] == static_cast<std::int64_t>(i) + 1;
+  }
+  if (!middle) return "reduces all dimensions but the first and last";
+  if (shape[shape.rank() - 1] % 8 != 0) return "wants a multiple of 8 channels";
+  return {};
+}
+
+bool float_type(DataType type) { return type == DataType::kFp16 || type == DataType::kFp32; }
+
+// Elements side by side, or one vector along the last dimension against all of them.
+Reason decline_pointwise(const Graph& graph, const Node& node, const Target&) {
+  const Value& output = graph.value(node.output());
+  if (!float_type(output.type)) return "computes FP16 and FP32 only";
+  for (ValueId id : node.inputs) {
+    const Value& input = graph.value(id);
+    if (!float_type(input.type)) return "reads FP16 and FP32 only";
+    const std::int64_t channels = output.shape.empty() ? 1 : output.shape[output.shape.rank() - 1];
+    const bool vector = !input.shape.empty() && input.elements() == channels &&
+                        input.shape[input.shape.rank() - 1] == channels;
+    if (input.shape != output.shape && !vector && input.elements() != 1) {
+      return "broadcasts along the last dimension only";
+    }
+  }
+  return {};
+}
+
+Reason decline_pack(const Graph& graph, const Node& node, const Target&) {
+  const auto& pack = std::get<Pack>(node.op);
+  const DataType from = input_value(graph, node, 0).type;
+  if (pack.channels != 4) return "packs 4 channels";
+  if (!float_type(pack.type)) return "writes FP16 and FP32 only";
+  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
+  return {};
+}
+
+Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
+  const Value& output = graph.value(node.output());
+  if (output.shape.rank() > 6) return "takes at most 6 dimensions";
+  if (std::holds_alternative<BatchNorm>(node.op)) return "batch normalisation must be folded";
+  const auto known = [](DataType type) {
+    return float_type(type) || type == DataType::kUint8 || type == DataType::kInt8 ||
+           type == DataType::kInt32 || type == DataType::kInt64;
+  };
+  if (!known(output.type)) return "knows FP16, FP32, UINT8, INT8, INT32 and INT64 only";
+  for (ValueId id : node.inputs) {
+    if (id != kNoValue && !known(graph.value(id).type)) {
+      return "knows FP16, FP32, UINT8, INT8, INT32 and INT64 only";
+    }
+  }
+  return {};
+}
+
+constexpr ImplementationEntry kReferenceEntry = {Implementation::kReference, decline_reference};
+constexpr ImplementationEntry kConv[] = {{Implementation::kCudnnPrecompiled, decline_precompiled},
+                                         {Implementation::kCudnnRuntime, decline_runtime},
+                                         {Implementation::kCublasLt, decline_lt_conv},
+                                         kReferenceEntry};
+constexpr ImplementationEntry kMatMul[] = {{Implementation::kCublasLt, decline_lt_matmul},
+                                           kReferenceEntry};
+constexpr ImplementationEntry kPool[] = {{Implementation::kPoolVector, decline_pool_vector},
+                                         kReferenceEntry};
+constexpr ImplementationEntry kReduce[] = {{Implementation::kSpatialMean, decline_spatial_mean},
+                                           kReferenceEntry};
+constexpr ImplementationEntry kElementwise[] = {{Implementation::kPointwise, decline_pointwise},
+                                                kReferenceEntry};
+constexpr ImplementationEntry kPackList[] = {{Implementation::kPack, decline_pack},
+                                             kReferenceEntry};
+constexpr ImplementationEntry kOther[] = {kReferenceEntry};
+
+}  // namespace
+
+std::string_view name_of(Implementation implementation) {
+  switch (implementation) {
+    case Implementation::kCudnnPrecompiled:
+      return "cudnn_precompiled";
+    case Implementation::kCudnnRuntime:
+      return "cudnn_runtime";
+    case Implementation::kCublasLt:
+      return "cublaslt";
+    case Implementation::kPack:
+      return "pack";
+    case Implementation::kPoolVector:
+      return "pool_vector";
+    case Implementation::kSpatialMean:
+      return "spatial_mean";
+    case Implementation::kPointwise:
+      return "pointwise";
+    case Implementation::kReference:
+      return "reference";
+  }
+  return "unknown";
+}
+
+std::span<const ImplementationEntry> implementations_of(const Op& op) {
+  if (std::holds_alternative<Conv>(op)) return kConv;
+  if (std::holds_alternative<MatMul>(op)) return kMatMul;
+  if (std::holds_alternative<Pool>(op)) return kPool;
+  if (std::holds_alternative<Reduce>(op)) return kReduce;
+  if (std::holds_alternative<Pack>(op)) return kPackList;
+  if (std::holds_alternative<Reshape>(op)) return {};
+  const bool elementwise = std::holds_alternative<Binary>(op) ||
+                           std::holds_alternative<Unary>(op) || std::holds_alternative<Convert>(op);
+  if (elementwise) return kElementwise;
+  return kOther;
+}
+
+}  // namespace proa::engine

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "engine/graph/graph.h"
+
+namespace proa::engine {
+
+// The ways in which the GPU can compute a step. The host knows which of them fit a node, so that
+// plans are made, printed and tested without a GPU.
+enum class Implementation : std::uint8_t {
+  kCudnnPrecompiled,  // cuDNN graph conv > +residual > +FP16 bias > relu: its shipped kernels
+  kCudnnRuntime,      // cuDNN graph with the bias in FP32 and first: kernels compiled at load
+  kCublasLt,          // a matrix product with bias, residual and relu in its epilogue
+  kPack,              // own kernels
+  kPoolVector,
+  kSpatialMean,
+  kPointwise,
+  kReference,  // own plain kernels: any shape, slow
+};
+std::string_view name_of(Implementation implementation);
+
+// What a plan is made for.
+struct Target {
+  int compute_capability = 90;  // 10 x major + minor
+};
+
+// One row of an operator's ordered list: fastest first, reference last. `decline` gives the reason
+// why it cannot compute the node, or nothing.
+struct ImplementationEntry {
+  Implementation id;
+  std::string_view (*decline)(const Graph& graph, const Node& node, const Target& target);
+};
+
+// The list for the operator. Empty for operators that need no step (Reshape).
+std::span<const ImplementationEntry> implementations_of(const Op& op);
+
+}  // namespace proa::engine

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <set>
+
+#include "engine/graph/text.h"
+#include "engine/plan/memory.h"
+#include "engine/plan/plan.h"
+
+namespace proa::engine {
+namespace {
+
+using Place = Storage::Place;
+
+// Every output gets a buffer of its own: an output that is an input, a constant or listed twice is
+// copied.
+Status separate_outputs(Graph& graph) {
+  std::set<ValueId> taken(graph.inputs.begin(), graph.inputs.end());
+  for (ValueId& output : graph.outputs) {
+    if (taken.insert(output).second && !graph.is_constant(output)) continue;
+    PROA_ASSIGN(output, graph.add_node(Unary{}, {output}, graph.value(output).name));
+  }
+  return {};
+}
+
+class Lowering {
+ public:
+  Lowering(Plan& plan, const Target& target)
+      : plan_(plan), graph_(plan.graph), target_(target), root_(graph_.values.size()) {
+    for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ValueId>(i);
+    plan_.storage.resize(root_.size());
+  }
+
+  Status run() {
+    place_ends();
+    for (const Node& node : graph_.nodes) {
+      if (std::holds_alternative<Reshape>(node.op) && alias(node)) continue;
+      PROA_TRY(add_step(node));
+    }
+    place_arena();
+    for (std::size_t i = 0; i < root_.size(); ++i) {
+      plan_.storage[i] = plan_.storage_of(root_[i]);
+    }
+    return {};
+  }
+
+ private:
+  Storage& storage(ValueId id) { return plan_.storage[static_cast<std::size_t>(id)]; }
+  ValueId& root(ValueId id) { return root_[static_cast<std::size_t>(id)]; }
+
+  void place_ends() {
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      storage(graph_.inputs[i]) = {Place::kInput, i, 0};
+    }
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      storage(graph_.outputs[i]) = {Place::kOutput, i, 0};
+    }
+    for (std::size_t i = 0; i < graph_.values.size(); ++i) {
+      if (graph_.values[i].constant) plan_.storage[i] = {Place::kConstant, i, 0};
+    }
+  }
+
+  // The output of a reshape lies where its input does. False: both ends are fixed, so it is copied.
+  bool alias(const Node& node) {
+    const ValueId from = root(node.input(0));
+    const ValueId to = node.output();
+    if (storage(to).place == Place::kOutput) {
+      if (storage(from).place != Place::kNowhere) return false;
+      storage(from) = storage(to);
+    }
+    root(to) = from;
+    return true;
+  }
+
+  Status add_step(const Node& node) {
+    // A reshape between fixed ends copies, as an identity of the output's shape.
+    const bool copies = std::holds_alternative<Reshape>(node.op);
+    Step step{copies ? Node{Unary{}, node.inputs, node.outputs} : node, "", {}, {}};
+    step.signature = signature(graph_, step.node);
+    for (const ImplementationEntry& entry : implementations_of(step.node.op)) {
+      const std::string_view reason = entry.decline(graph_, node, target_);
+      if (reason.empty()) {
+        step.candidates.push_back(entry.id);
+      } else {
+        step.declined.push_back({entry.id, reason});
+      }
+    }
+    if (step.candidates.empty()) return nobody(step);
+    plan_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  Error nobody(const Step& step) const {
+    std::string reasons;
+    for (const Declined& each : step.declined) {
+      reasons += fmt::format("; {} {}", name_of(each.implementation), each.reason);
+    }
+    return error::unimplemented("nothing can compute '{}' = {}{}",
+                                graph_.value(step.node.output()).name, step.signature, reasons);
+  }
+
+  void place_arena() {
+    const int count = static_cast<int>(plan_.steps.size());
+    std::vector<MemoryRequest> requests;
+    std::vector<ValueId> owners;
+    std::vector<int> request_of(root_.size(), -1);
+    std::set<ValueId> constants;
+    for (int i = 0; i < count; ++i) {
+      const Node& node = plan_.steps[static_cast<std::size_t>(i)].node;
+      for (ValueId id : node.inputs) {
+        if (id == kNoValue) continue;
+        if (graph_.is_constant(root(id))) constants.insert(root(id));
+        const int request = request_of[static_cast<std::size_t>(root(id))];
+        if (request >= 0) requests[static_cast<std::size_t>(request)].last_step = i;
+      }
+      for (ValueId id : node.outputs) {
+        if (storage(root(id)).place != Place::kNowhere) continue;
+        request_of[static_cast<std::size_t>(root(id))] = static_cast<int>(requests.size());
+        requests.push_back({graph_.value(id).bytes(), i, i});
+        owners.push_back(root(id));
+      }
+    }
+    const MemoryLayout layout = plan_memory(requests);
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      storage(owners[i]) = {Place::kArena, 0, layout.offsets[i]};
+    }
+    plan_.arena_bytes = layout.arena_bytes;
+    plan_.least_arena_bytes = least_arena_bytes(requests);
+    for (ValueId id : constants) plan_.constant_bytes += graph_.value(id).bytes();
+  }
+
+  Plan& plan_;
+  const Graph& graph_;
+  const Target& target_;
+  std::vector<ValueId> root_;  // by value: the value whose storage it shares
+};
+
+}  // namespace
+
+Result<Plan> lower(Graph graph, const Target& target) {
+  PROA_TRY(separate_outputs(graph));
+  Plan plan;
+  plan.graph = std::move(graph);
+  PROA_TRY(Lowering(plan, target).run());
+  return plan;
+}
+
+std::string print_plan(const Plan& plan) {
+  std::string text;
+  for (const Step& step : plan.steps) {
+    std::string candidates;
+    for (Implementation each : step.candidates) {
+      candidates += fmt::format("{}{}", candidates.empty() ? "" : " > ", name_of(each));
+    }
+    text += fmt::format("{} = {}: {}\n", plan.graph.value(step.node.output()).name, step.signature,
+                        candidates);
+    for (const Declined& each : step.declined) {
+      text += fmt::format("    not {}: {}\n", name_of(each.implementation), each.reason);
+    }
+  }
+  text +=
+      fmt::format("{} steps, arena {} bytes (at least {}), constants {} bytes\n", plan.steps.size(),
+                  plan.arena_bytes, plan.least_arena_bytes, plan.constant_bytes);
+  return text;
+}
+
+}  // namespace proa::engine

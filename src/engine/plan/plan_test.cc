@@ -1,0 +1,148 @@
+#include "engine/plan/plan.h"
+
+#include "engine/graph/text.h"
+#include "engine/host/executor.h"
+#include "engine/passes/pass.h"
+#include "engine/testing/compare.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace proa::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A small network with every kind of step of ResNet-50.
+constexpr std::string_view kNetwork = R"(graph net
+input x : FP32[2,3,32,32]
+const w0 : FP32[8,3,7,7] = random(1, -0.3, 0.3)
+const w1 : FP32[16,8,1,1] = random(2, -0.5, 0.5)
+const w2 : FP32[16,16,3,3] = random(3, -0.2, 0.2)
+const b0 : FP32[1,8,1,1] = random(4, -1, 1)
+const b1 : FP32[1,16,1,1] = random(5, -1, 1)
+const f : FP32[16,10] = random(6, -1, 1)
+const g : FP32[10] = random(7, -1, 1)
+a = conv(x, w0) strides=[2,2] pads_begin=[3,3] pads_end=[3,3]
+a1 = binary(a, b0)
+a2 = unary(a1) act=relu
+p = pool(a2) kernel=[3,3] strides=[2,2] pads_begin=[1,1] pads_end=[1,1]
+c = conv(p, w1)
+c1 = binary(c, b1)
+d = conv(c1, w2) pads_begin=[1,1] pads_end=[1,1]
+d1 = binary(d, b1)
+s = binary(d1, c1)
+r = unary(s) act=relu
+m = reduce(r) axes=[2,3] keep_dims=true
+h = reshape(m) dims=[2,16]
+l = matmul(h, f)
+y = binary(l, g)
+output y
+)";
+
+Graph optimised(std::string_view text, Precision precision) {
+  Graph graph = *parse_graph(text);
+  PassOptions options;
+  options.precision = precision;
+  auto records = run_passes(graph, options);
+  EXPECT_TRUE(records) << records.error().message;
+  return graph;
+}
+
+std::vector<float> run_plan(const Plan& plan, const std::vector<float>& input) {
+  HostExecutor executor(plan);
+  const Buffer in = pack_floats(plan.graph.value(plan.graph.inputs[0]).type, input);
+  const Value& out = plan.graph.value(plan.graph.outputs[0]);
+  std::vector<std::byte> bytes(out.bytes());
+  const std::span<const std::byte> input_bytes = in.bytes();
+  const std::span<std::byte> output_bytes = bytes;
+  const Status status = executor.run({&input_bytes, 1}, {&output_bytes, 1});
+  EXPECT_TRUE(status);
+  return unpack_floats(out.type, bytes, static_cast<std::size_t>(out.elements()));
+}
+
+TEST(PlanTest, HostRunOfThePlanEqualsTheGraph) {
+  const Graph plain = *parse_graph(kNetwork);
+  const HostTensor input{{2, 3, 32, 32}, random_numbers(9, 2 * 3 * 32 * 32, -1, 1)};
+  const std::vector<float> wanted = run_graph(plain, {&input, 1})->front().data;
+  for (const auto& [precision, tolerance] :
+       {std::pair(Precision::kFp32, 1e-6), std::pair(Precision::kFp16, 3e-3)}) {
+    auto plan = lower(optimised(kNetwork, precision), {});
+    ASSERT_TRUE(plan) << plan.error().message;
+    const std::vector<float> got = run_plan(*plan, input.data);
+    EXPECT_LT(relative_l2(got, wanted), tolerance);
+  }
+}
+
+TEST(PlanTest, ListsCandidatesInOrderAndReasonsOfTheOthers) {
+  auto plan = lower(optimised(kNetwork, Precision::kFp16), {});
+  ASSERT_TRUE(plan);
+  std::vector<Implementation> first;
+  for (const Step& step : plan->steps) first.push_back(step.candidates.front());
+  using I = Implementation;
+  EXPECT_THAT(first,
+              ElementsAre(I::kPack, I::kCudnnPrecompiled, I::kPoolVector, I::kCudnnPrecompiled,
+                          I::kCudnnPrecompiled, I::kSpatialMean, I::kCublasLt, I::kPointwise));
+  EXPECT_THAT(plan->steps[3].candidates,
+              ElementsAre(I::kCudnnPrecompiled, I::kCudnnRuntime, I::kCublasLt, I::kReference));
+  EXPECT_THAT(print_plan(*plan), HasSubstr("not cublaslt: is a matrix product: 1x1, stride 1"));
+}
+
+TEST(PlanTest, ArenaIsAsSmallAsLifetimesAllow) {
+  auto plan = lower(optimised(kNetwork, Precision::kFp16), {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->arena_bytes, plan->least_arena_bytes);
+  EXPECT_GT(plan->arena_bytes, 0u);
+}
+
+TEST(PlanTest, ReshapesCostNothing) {
+  auto plan = lower(*parse_graph("input x : FP32[2,6]\na = unary(x) act=exp\nb = reshape(a) "
+                                 "dims=[3,4]\ny = unary(b) act=abs\noutput y\n"),
+                    {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(plan->storage_of(1).offset, plan->storage_of(2).offset);
+}
+
+TEST(PlanTest, OutputsThatHaveNoStepAreCopied) {
+  for (std::string_view text : {"input x : FP32[2,6]\noutput x\n",
+                                "input x : FP32[2,6]\ny = reshape(x) dims=[12]\noutput y\n",
+                                "input x : FP32[2,6]\nconst c : FP32[12] = fill(2)\noutput c\n"}) {
+    auto plan = lower(*parse_graph(text), {});
+    ASSERT_TRUE(plan);
+    ASSERT_EQ(plan->steps.size(), 1u) << text;
+    const std::vector<float> input = random_numbers(3, 12, -1, 1);
+    const bool constant = text.find("const") != std::string_view::npos;
+    EXPECT_EQ(run_plan(*plan, input), constant ? std::vector<float>(12, 2.0f) : input);
+  }
+}
+
+TEST(PlanTest, AReshapedOutputIsWrittenByItsProducer) {
+  auto plan = lower(*parse_graph("input x : FP32[2,6]\na = unary(x) act=exp\nb = unary(a) "
+                                 "act=negative\ny = reshape(a) dims=[12]\noutput y\noutput b\n"),
+                    {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->steps.size(), 2u);
+  EXPECT_EQ(plan->storage_of(1).place, Storage::Place::kOutput);
+}
+
+TEST(PlanTest, SaysWhyNothingComputesAStep) {
+  auto plan = lower(*parse_graph("input x : FP64[2]\ny = unary(x) act=exp\noutput y\n"), {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::kUnimplemented);
+  EXPECT_THAT(plan.error().message, HasSubstr("reference knows FP16, FP32"));
+}
+
+TEST(HostExecutorTest, NamesAWrongInput) {
+  auto plan = lower(*parse_graph("input x : FP32[2]\ny = unary(x)\noutput y\n"), {});
+  ASSERT_TRUE(plan);
+  std::vector<std::byte> bytes(4);
+  const std::span<const std::byte> in = bytes;
+  const std::span<std::byte> out = bytes;
+  const Status status = HostExecutor(*plan).run({&in, 1}, {&out, 1});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("input 'x' is FP32[2], 8 bytes; 4 bytes came"));
+}
+
+}  // namespace
+}  // namespace proa::engine
