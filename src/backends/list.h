@@ -1,13 +1,10 @@
 #pragma once
 
-#include <map>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "base/timer.h"
 #include "core/backend.h"
 
@@ -19,23 +16,22 @@ struct Context {
   Timer* timer = nullptr;
 };
 
-// All backends of the program, by name. Each is made when the first model asks for it, and then
-// stays.
-// Threading: thread-safe.
+// All backends of the program, by name. Making one is cheap: it starts its libraries with the first
+// model that it loads. Make the list while the process has one thread (some set environment
+// variables).
+// Threading: immutable.
 class BackendList {
  public:
-  explicit BackendList(Context context) : context_(context) {}
+  explicit BackendList(const Context& context);
 
   // Lives as long as the list. Errors: kNotFound, naming the backends that there are.
-  Result<core::Backend*> find(std::string_view name) PROA_EXCLUDES(mutex_);
+  Result<core::Backend*> find(std::string_view name) const;
 
   // In alphabetic order.
-  static std::vector<std::string_view> names();
+  std::vector<std::string_view> names() const;
 
  private:
-  const Context context_;
-  Mutex mutex_;
-  std::map<std::string, std::unique_ptr<core::Backend>, std::less<>> made_ PROA_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<core::Backend>> backends_;
 };
 
 }  // namespace proa::backends
