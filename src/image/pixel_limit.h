@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/result.h"
+#include "image/decode.h"
+
+namespace proa::image {
+
+// The announced size is checked before memory is taken for it.
+inline Status check_pixel_count(std::string_view format, std::int64_t width, std::int64_t height,
+                                const DecodeLimits& limits) {
+  constexpr std::int64_t kMaxSide = std::numeric_limits<int>::max() / 8;
+  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide ||
+      width > limits.max_pixels / height) {
+    return error::invalid_argument("the {} picture is {} x {} pixels; at most {} pixels are read",
+                                   format, width, height, limits.max_pixels);
+  }
+  return {};
+}
+
+}  // namespace proa::image
