@@ -78,9 +78,9 @@ Decision DynamicPolicy::next(const RequestQueue& queue, TimePoint now) const {
   }
   if (found.rows == max_rows_) return Decision::take(found.count, CloseReason::kFull);
   if (found.next_does_not_fit) return Decision::take(found.count, CloseReason::kNextNoFit);
+  if (overdue) return Decision::take(found.count, CloseReason::kDelay);
   if (found.rows >= preferred_.back()) return Decision::take(found.count, CloseReason::kPreferred);
   if (delay_ == Duration::zero()) return Decision::take(found.count, CloseReason::kIdle);
-  if (overdue) return Decision::take(found.count, CloseReason::kDelay);
   if (now >= found.must_go) return Decision::take(found.count, CloseReason::kDeadline);
   return Decision::wait(std::min(found.delay_ends, found.must_go));
 }

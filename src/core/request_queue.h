@@ -81,8 +81,8 @@ class RequestQueue {
   void put_back(QueuedRequest& item);
 
   const config::DynamicBatching batching_;
-  std::map<std::uint64_t, Level> levels_;
   std::deque<QueuedRequest> items_;  // never shrinks; free ones are reused
+  std::map<std::uint64_t, Level> levels_;
   std::vector<std::uint32_t> free_items_;
   ExpiryHeap expiries_;
   std::size_t size_ = 0;

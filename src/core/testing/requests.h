@@ -12,14 +12,14 @@
 namespace proa::core {
 
 // An FP32 tensor of that shape that holds `first`, `first` + 1, ...
-inline Tensor float_tensor(Shape shape, float first = 0) {
+inline Tensor float_tensor(const Shape& shape, float first = 0) {
   const auto count = static_cast<std::size_t>(shape.element_count().value_or(0));
   Buffer buffer = Buffer::allocate(count * sizeof(float));
   for (std::size_t i = 0; i < count; ++i) {
     const float value = first + static_cast<float>(i);
     std::memcpy(buffer.data() + i * sizeof(float), &value, sizeof(float));
   }
-  return Tensor{DataType::kFp32, std::move(shape), BufferView(std::move(buffer))};
+  return Tensor{DataType::kFp32, shape, BufferView(std::move(buffer))};
 }
 
 inline std::vector<float> floats(const Tensor& tensor) {
