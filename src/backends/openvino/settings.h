@@ -18,7 +18,7 @@ struct Settings {
   int threads = 0;  // of all instances together; 0 = as many as the process may use
   core::Execution execution = core::Execution::kBlocking;
   // How long warm-up may hold a model back from being ready.
-  int warm_up_ms = 250;
+  int warm_up_ms = 150;
 };
 
 // Keys that mean nothing here are appended to `unknown_keys`.
