@@ -1,0 +1,146 @@
+#include "frontends/http/rest_endpoints.h"
+
+#include <array>
+
+#include "proto/json.h"
+#include "proto/json_text.h"
+
+namespace proa::frontends {
+namespace {
+
+constexpr Route route(std::string_view method, std::string_view pattern, RestEndpoint endpoint) {
+  return {method, pattern, static_cast<int>(endpoint)};
+}
+
+// The first that matches counts, so the busiest stand in front.
+constexpr std::array kRoutes = {
+    route("POST", "/v2/models/{model}/infer", RestEndpoint::kInfer),
+    route("POST", "/v2/models/{model}/versions/{version}/infer", RestEndpoint::kInfer),
+    route("GET", "/v2/health/live", RestEndpoint::kServerLive),
+    route("GET", "/v2/health/ready", RestEndpoint::kServerReady),
+    route("GET", "/v2/models/{model}/ready", RestEndpoint::kModelReady),
+    route("GET", "/v2/models/{model}/versions/{version}/ready", RestEndpoint::kModelReady),
+    route("GET", "/metrics", RestEndpoint::kMetrics),
+    route("GET", "/v2", RestEndpoint::kServerMetadata),
+    route("GET", "/v2/models/stats", RestEndpoint::kModelStatistics),
+    route("GET", "/v2/models/{model}", RestEndpoint::kModelMetadata),
+    route("GET", "/v2/models/{model}/versions/{version}", RestEndpoint::kModelMetadata),
+    route("GET", "/v2/models/{model}/config", RestEndpoint::kModelConfig),
+    route("GET", "/v2/models/{model}/versions/{version}/config", RestEndpoint::kModelConfig),
+    route("GET", "/v2/models/{model}/stats", RestEndpoint::kModelStatistics),
+    route("GET", "/v2/models/{model}/versions/{version}/stats", RestEndpoint::kModelStatistics),
+    route("POST", "/v2/repository/index", RestEndpoint::kRepositoryIndex),
+    route("POST", "/v2/repository/models/{model}/load", RestEndpoint::kRepositoryLoad),
+    route("POST", "/v2/repository/models/{model}/unload", RestEndpoint::kRepositoryUnload),
+};
+
+// A protobuf message of a control call as its JSON.
+template <class Message>
+RestReply json_reply(const Result<Message>& result) {
+  if (!result) return error_reply(result.error());
+  return {.body = proto::to_json(*result)};
+}
+
+RestReply health_reply(bool good) {
+  return {.status = good ? 200 : 400, .content_type = "text/plain"};
+}
+
+template <class Request>
+Request named(const RestRequest& request) {
+  Request message;
+  message.set_name(request.model);
+  message.set_version(request.version);
+  return message;
+}
+
+RestReply model_ready(const RestRequest& request, const ControlService& service) {
+  const auto result = service.model_ready(named<inference::ModelReadyRequest>(request));
+  if (!result) return error_reply(result.error());
+  return result->ready() ? health_reply(true) : error_reply(400, "Model version not ready");
+}
+
+RestReply model_config(const RestRequest& request, const ControlService& service) {
+  const auto result = service.model_config(named<inference::ModelConfigRequest>(request));
+  if (!result) return error_reply(result.error());
+  return {.body = proto::to_json(result->config())};
+}
+
+// An array of the models, where gRPC has a message around it; empty reasons are left out.
+RestReply repository_index(std::string_view body, const ControlService& service) {
+  inference::RepositoryIndexRequest message;
+  if (!body.empty()) {
+    if (const Status status = proto::from_json(body, message); !status) {
+      return error_reply(with_context("request body", status.error()));
+    }
+  }
+  const auto result = service.repository_index(message);
+  if (!result) return error_reply(result.error());
+  RestReply reply;
+  reply.body = "[";
+  for (const auto& model : result->models()) {
+    if (reply.body.size() > 1) reply.body += ',';
+    const auto add = [&body = reply.body](std::string_view key, std::string_view value) {
+      body.append(body.back() == '{' ? "" : ",");
+      proto::append_json_string(body, key);
+      body += ':';
+      proto::append_json_string(body, value);
+    };
+    reply.body += '{';
+    add("name", model.name());
+    if (!model.version().empty()) add("version", model.version());
+    if (!model.state().empty()) add("state", model.state());
+    if (!model.reason().empty()) add("reason", model.reason());
+    reply.body += '}';
+  }
+  reply.body += ']';
+  return reply;
+}
+
+template <class Request, class Response>
+RestReply load_or_unload(const RestRequest& request, const ControlService& service,
+                         Result<Response> (ControlService::*call)(const Request&) const) {
+  Request message;
+  message.set_model_name(request.model);
+  const auto result = (service.*call)(message);
+  return result ? RestReply{} : error_reply(result.error());
+}
+
+}  // namespace
+
+std::span<const Route> rest_routes() { return kRoutes; }
+
+RestReply answer_rest(const RestRequest& request, std::string_view body,
+                      const ControlService& service, const FrontendContext& context) {
+  switch (request.endpoint) {
+    case RestEndpoint::kServerMetadata:
+      return json_reply(service.server_metadata({}));
+    case RestEndpoint::kServerLive:
+      return health_reply(service.server_live({})->live());
+    case RestEndpoint::kServerReady:
+      return health_reply(service.server_ready({})->ready());
+    case RestEndpoint::kModelMetadata:
+      return json_reply(service.model_metadata(named<inference::ModelMetadataRequest>(request)));
+    case RestEndpoint::kModelReady:
+      return model_ready(request, service);
+    case RestEndpoint::kModelConfig:
+      return model_config(request, service);
+    case RestEndpoint::kModelStatistics:
+      return json_reply(
+          service.model_statistics(named<inference::ModelStatisticsRequest>(request)));
+    case RestEndpoint::kRepositoryIndex:
+      return repository_index(body, service);
+    case RestEndpoint::kRepositoryLoad:
+      return load_or_unload(request, service, &ControlService::repository_model_load);
+    case RestEndpoint::kRepositoryUnload:
+      return load_or_unload(request, service, &ControlService::repository_model_unload);
+    case RestEndpoint::kMetrics:
+      if (!context.options.metrics) break;
+      return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
+              .body = context.options.metrics()};
+    case RestEndpoint::kInfer:
+      break;
+  }
+  return error_reply(404, "this server has no such endpoint");
+}
+
+}  // namespace proa::frontends
