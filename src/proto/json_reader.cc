@@ -8,6 +8,7 @@
 #include "google/protobuf/descriptor.h"
 #include "proto/base64.h"
 #include "proto/json.h"
+#include "proto/json_place.h"
 #include "proto/json_text.h"
 #include "proto/nearest_name.h"
 #include "simdjson.h"
@@ -20,24 +21,6 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-
-std::string_view json_type_name(ondemand::json_type type) {
-  switch (type) {
-    case ondemand::json_type::array:
-      return "an array";
-    case ondemand::json_type::object:
-      return "an object";
-    case ondemand::json_type::number:
-      return "a number";
-    case ondemand::json_type::string:
-      return "a string";
-    case ondemand::json_type::boolean:
-      return "a boolean";
-    case ondemand::json_type::null:
-      return "null";
-  }
-  return "something else";
-}
 
 std::string_view wanted_name(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
@@ -142,44 +125,24 @@ class Reader {
   };
 
   Error fail(const char* place, std::string_view problem) const {
-    const auto before = std::string_view(text_.data(), place - text_.data());
-    const auto line = std::ranges::count(before, '\n') + 1;
-    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
-    return error::invalid_argument("line {}, column {}: {}{}{}", line,
-                                   before.size() - line_start + 1, path_, path_.empty() ? "" : ": ",
-                                   problem);
+    return error::invalid_argument("{}: {}{}{}", json_place(text_, place), path_,
+                                   path_.empty() ? "" : ": ", problem);
   }
 
   Error syntax_error(simdjson::error_code code) const {
-    const char* place = text_.data();
-    if (document_ != nullptr) {
-      const char* current = nullptr;
-      const bool inside = document_->current_location().get(current) == simdjson::SUCCESS;
-      place = inside ? current : text_.data() + text_.size();
-    }
+    const char* place = document_ == nullptr ? text_.data() : json_position(text_, *document_);
     return fail(place, fmt::format("not valid JSON: {}", simdjson::error_message(code)));
   }
 
-  // The value's first token: a scalar's whole text, or an opening bracket.
-  static std::string_view token(ondemand::value& value) {
-    const std::string_view text = value.raw_json_token();
-    return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-  }
-
   Error wrong_type(ondemand::value& value, std::string_view wanted) const {
-    ondemand::json_type type;
-    const std::string_view text = token(value);
-    if (const auto code = value.type().get(type)) return syntax_error(code);
-    const bool scalar = type == ondemand::json_type::number || type == ondemand::json_type::string;
-    constexpr std::size_t kShown = 40;
-    return fail(text.data(), scalar
-                                 ? fmt::format("wanted {}, got {}", wanted, text.substr(0, kShown))
-                                 : fmt::format("wanted {}, got {}", wanted, json_type_name(type)));
+    return fail(json_token(text_, value).data(),
+                fmt::format("wanted {}, got {}", wanted, json_summary(text_, value)));
   }
 
   Status read_message(ondemand::value& value, Message& message) {
     if (++depth_ > kMaxJsonDepth) {
-      return fail(token(value).data(), fmt::format("more than {} levels", kMaxJsonDepth));
+      return fail(json_token(text_, value).data(),
+                  fmt::format("more than {} levels", kMaxJsonDepth));
     }
     ondemand::object object;
     if (value.get_object().get(object)) return wrong_type(value, "an object");
@@ -206,7 +169,7 @@ class Reader {
     const Step step(path_, field->name());
     if (!seen.insert(field).second) return fail(place, "set twice");
     ondemand::value value = member.value();
-    if (token(value) == "null") return {};
+    if (json_token(text_, value) == "null") return {};
     if (const auto* oneof = field->containing_oneof();
         oneof != nullptr && message.GetReflection()->HasOneof(message, oneof)) {
       const FieldDescriptor* other =
@@ -278,7 +241,7 @@ class Reader {
     if (const auto code = value.type().get(type)) return syntax_error(code);
     const bool takes_string = field.cpp_type() != FieldDescriptor::CPPTYPE_BOOL;
     const bool needs_string = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
-    std::string text(token(value));
+    std::string text(json_token(text_, value));
     if (type == ondemand::json_type::string && takes_string) {
       std::string_view unescaped;
       if (const auto code = value.get_string().get(unescaped)) return syntax_error(code);
@@ -307,7 +270,8 @@ class Reader {
       for (int i = 0; i < type.value_count(); ++i) {
         known += fmt::format("{}{}", i == 0 ? "" : ", ", type.value(i)->name());
       }
-      return fail(token(value).data(), fmt::format("'{}' is not one of {}", text, known));
+      return fail(json_token(text_, value).data(),
+                  fmt::format("'{}' is not one of {}", text, known));
     }
     const auto* reflection = message.GetReflection();
     if (field.is_repeated()) {

@@ -1,0 +1,41 @@
+#include "proto/json_place.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+
+namespace proa::proto {
+
+std::string json_place(std::string_view text, const char* at) {
+  const std::string_view before(text.data(), at - text.data());
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
+  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+}
+
+const char* json_position(std::string_view text, simdjson::ondemand::document& document) {
+  const char* at = nullptr;
+  const bool inside = document.current_location().get(at) == simdjson::SUCCESS;
+  const char* end = text.data() + text.size();
+  return inside && at >= text.data() && at <= end ? at : end;
+}
+
+std::string_view json_token(std::string_view text, simdjson::ondemand::value& value) {
+  const std::string_view raw = value.raw_json_token();
+  const char* end = text.data() + text.size();
+  if (raw.data() < text.data() || raw.data() >= end) return text.substr(text.size());
+  const std::string_view token =
+      raw.substr(0, std::min(raw.size(), static_cast<std::size_t>(end - raw.data())));
+  return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+}
+
+std::string json_summary(std::string_view text, simdjson::ondemand::value& value) {
+  constexpr std::size_t kShown = 40;
+  const std::string_view token = json_token(text, value);
+  if (token.empty()) return "the end of the text";
+  if (token.starts_with('[')) return "an array";
+  if (token.starts_with('{')) return "an object";
+  return std::string(token.substr(0, kShown));
+}
+
+}  // namespace proa::proto
