@@ -85,6 +85,7 @@ void Connection::close_abused() {
 }
 
 void Connection::close_when_sent(bool linger) {
+  if (close_when_sent_) return;
   close_when_sent_ = true;
   linger_ = linger;
   mark_dirty();
@@ -161,6 +162,7 @@ bool Connection::read_once() {
 
 void Connection::flush() {
   if (closed_) return;
+  if (lingering_ && !closing_) return;
   while (!closing_ && !waiting_to_write_) {
     session_->fill_output();
     if (output_.empty()) break;
@@ -176,7 +178,7 @@ void Connection::flush() {
   }
   if (!closing_) session_->on_written();
   if (closing_) return close(close_reason_);
-  if (close_when_sent_ && output_.empty() && !lingering_) return finish_sending();
+  if (close_when_sent_ && output_.empty()) return finish_sending();
   wait_to_read();
 }
 

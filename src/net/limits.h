@@ -13,9 +13,10 @@ struct Limits {
   std::size_t max_connections = 10'000;  // per listener; beyond: 503 and close
   // The whole head within that time of its first byte (of the connection, for the first request).
   std::chrono::milliseconds head_timeout{10'000};
-  // Between two bytes of a body (HTTP/1.1, and any DATA of an HTTP/2 stream).
+  // Between two bytes of a body. On HTTP/2 only for bodies whose length was announced: a stream of
+  // messages may pause.
   std::chrono::milliseconds body_timeout{30'000};
-  // A connection without any request under way.
+  // An HTTP/1.1 connection between two requests.
   std::chrono::milliseconds idle_timeout{75'000};
   // No byte taken by a client that has output waiting (HTTP/2: more than unread_bytes of it).
   std::chrono::milliseconds write_timeout{30'000};
@@ -34,6 +35,8 @@ struct Limits {
   std::size_t low_water_bytes = 64 * 1024;
 
   // --- HTTP/2 ------------------------------------------------------------------------------------
+  // A connection without streams: GOAWAY. Long, because gRPC channels are kept for later.
+  std::chrono::milliseconds http2_idle_timeout{3'600'000};
   std::uint32_t max_concurrent_streams = 1000;  // streams whose work is still under way included
   std::uint32_t stream_window_bytes = 4 << 20;
   std::uint32_t connection_window_bytes = 16 << 20;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "net/http1_session.h"
+#include "net/http2_session.h"
 
 namespace proa::net {
 namespace {
@@ -26,7 +27,7 @@ void ProtocolSniffer::on_bytes(std::span<std::byte> bytes) {
   const std::size_t compared = std::min(text.size(), kPreface.size());
   if (text.substr(0, compared) == kPreface.substr(0, compared)) {
     if (compared == kPreface.size()) {
-      return connection_.become(std::make_unique<Http1Session>(connection_), bytes);
+      return connection_.become(std::make_unique<Http2Session>(connection_), bytes);
     }
     if (seen_.empty()) seen_ = text;
     return;

@@ -1,0 +1,314 @@
+#include "net/http2_session.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/check.h"
+#include "fmt/core.h"
+#include "net/http2_callbacks.h"
+
+namespace proa::net {
+namespace {
+
+// How much output is prepared for one write.
+constexpr std::size_t kFillBytes = 512 * 1024;
+// The payload of the ping whose answer ends the first step of a drain.
+constexpr std::uint8_t kDrainPing[8] = {'p', 'r', 'o', 'a', 'd', 'r', 'n', 0};
+// How long the first GOAWAY may take to reach the client before the second is sent anyway.
+constexpr std::chrono::milliseconds kDrainRoundTrip{1000};
+
+std::string_view slice(const std::string& text, std::uint32_t at, std::uint32_t size) {
+  return std::string_view(text).substr(at, size);
+}
+
+std::int64_t parse_length(std::string_view text) {
+  std::int64_t length = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  return error == std::errc() && end == text.data() + text.size() ? length : -1;
+}
+
+}  // namespace
+
+Http2Session::Http2Session(Connection& connection)
+    : connection_(connection),
+      resets_(connection.limits().reset_burst, connection.limits().resets_per_second),
+      control_frames_(connection.limits().control_burst,
+                      connection.limits().control_frames_per_second),
+      pings_(connection.limits()),
+      idle_deadline_(connection.deadline(connection.limits().http2_idle_timeout)),
+      age_deadline_(connection.deadline(connection.limits().max_connection_age)),
+      last_read_(connection.host().coarse_now()) {
+  nghttp2_session* made = nullptr;
+  PROA_CHECK(nghttp2_session_server_new2(&made, http2_callbacks(), this, http2_options()) == 0,
+             "out of memory");
+  raw_.reset(made);
+  const Limits& limits = connection.limits();
+  const nghttp2_settings_entry settings[] = {
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.max_concurrent_streams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window_bytes},
+      {NGHTTP2_SETTINGS_MAX_FRAME_SIZE, limits.max_frame_bytes},
+      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, static_cast<std::uint32_t>(limits.max_head_bytes)}};
+  nghttp2_submit_settings(raw(), NGHTTP2_FLAG_NONE, settings, std::size(settings));
+  nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, 0,
+                                        static_cast<std::int32_t>(limits.connection_window_bytes));
+  connection.mark_dirty();
+}
+
+Http2Session::~Http2Session() {
+  streams_.clear_and_dispose([](Http2Stream* stream) { delete stream; });
+}
+
+void Http2Session::on_bytes(std::span<std::byte> bytes) {
+  if (expelled_) return;
+  last_read_ = connection_.host().coarse_now();
+  ping_deadline_ = kNever;
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const ssize_t used = nghttp2_session_mem_recv(raw(), data, bytes.size());
+  if (used < 0) {
+    // nghttp2 has queued a GOAWAY where the protocol wants one.
+    if (nghttp2_session_want_write(raw()) == 0) connection_.close_abused();
+  }
+  connection_.mark_dirty();
+}
+
+void Http2Session::fill_output() {
+  OutputQueue& out = connection_.output();
+  while (out.size() < kFillBytes && !goodbye_sent_) {
+    const std::uint8_t* data = nullptr;
+    const ssize_t size = nghttp2_session_mem_send(raw(), &data);
+    if (size < 0) return connection_.close_abused();
+    if (size == 0) break;
+    out.append({reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)});
+  }
+}
+
+void Http2Session::on_written() {
+  // By id: a stream may end in between.
+  for (std::size_t i = 0; i < writable_.size(); ++i) {
+    if (Http2Stream* stream = find(writable_[i])) stream->call_on_writable();
+  }
+  writable_.clear();
+  const bool over = nghttp2_session_want_read(raw()) == 0 && nghttp2_session_want_write(raw()) == 0;
+  const bool drained = drain_ == Drain::kFinal && idle();
+  if (over || drained || goodbye_sent_) connection_.close_when_sent(/*linger=*/true);
+}
+
+Http2Stream* Http2Session::find(std::int32_t id) {
+  return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(raw(), id));
+}
+
+void Http2Session::begin_request(std::int32_t id) {
+  head_bytes_.clear();
+  head_fields_.clear();
+  head_too_long_ = false;
+  if (expelled_ || drain_ == Drain::kFinal || !may_open_stream()) {
+    nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+    return count_reset();
+  }
+  auto* stream = new Http2Stream(*this, id);
+  streams_.push_back(*stream);
+  nghttp2_session_set_stream_user_data(raw(), id, stream);
+}
+
+// Work of streams that the client has reset counts as long as it lasts.
+bool Http2Session::may_open_stream() {
+  if (abandoned_.empty()) return true;  // nghttp2 counts the open ones
+  const std::size_t limit = connection_.limits().max_concurrent_streams;
+  if (streams_.size() + abandoned_.size() < limit) return true;
+  std::erase_if(abandoned_, [](const ExchangeRef& ref) { return ref.unique(); });
+  return streams_.size() + abandoned_.size() < limit;
+}
+
+void Http2Session::add_field(std::string_view name, std::string_view value) {
+  const Limits& limits = connection_.limits();
+  // Every field counts 32 bytes more than its text. Source: RFC 9113, section 10.5.1.
+  const std::size_t size =
+      head_bytes_.size() + 32 * (head_fields_.size() + 1) + name.size() + value.size();
+  if (size > limits.max_head_bytes || head_fields_.size() >= limits.max_headers) {
+    head_too_long_ = true;
+  }
+  if (head_too_long_) return;
+  const auto at = static_cast<std::uint32_t>(head_bytes_.size());
+  head_bytes_ += name;
+  head_bytes_ += value;
+  const auto name_size = static_cast<std::uint32_t>(name.size());
+  head_fields_.push_back({at, name_size, at + name_size, static_cast<std::uint32_t>(value.size())});
+}
+
+void Http2Session::end_request_head(std::int32_t id, bool end_stream) {
+  Http2Stream* stream = find(id);
+  if (stream == nullptr) return;
+  connection_.loop().stats().http2_requests.add(1);
+  RequestHead head;
+  head.http_major = 2;
+  bool expects_continue = false;
+  headers_.clear();
+  for (const Field& field : head_fields_) {
+    const Header header{slice(head_bytes_, field.name, field.name_size),
+                        slice(head_bytes_, field.value, field.value_size)};
+    if (!header.name.starts_with(':')) {
+      headers_.push_back(header);
+      if (header.name == "content-length") head.content_length = parse_length(header.value);
+      if (header.name == "expect") expects_continue = header.value == "100-continue";
+      if (header.name == "host" && head.authority.empty()) head.authority = header.value;
+    } else if (header.name == ":method") {
+      head.method = header.value;
+    } else if (header.name == ":path") {
+      head.target = header.value;
+    } else if (header.name == ":authority") {
+      head.authority = header.value;
+    }
+  }
+  head.headers = headers_;
+  const Limits& limits = connection_.limits();
+  if (head_too_long_) {
+    stream->refuse(431, fmt::format("the request's head is too long; at most {} bytes in {} lines "
+                                    "are accepted",
+                                    limits.max_head_bytes, limits.max_headers));
+  } else if (head.target.size() > limits.max_target_bytes) {
+    stream->refuse(414, fmt::format("the request target has {} bytes; at most {} are accepted",
+                                    head.target.size(), limits.max_target_bytes));
+  } else if (head.content_length > static_cast<std::int64_t>(limits.max_body_bytes)) {
+    stream->refuse(413, fmt::format("the body has {} bytes; at most {} are accepted",
+                                    head.content_length, limits.max_body_bytes));
+  } else {
+    stream->start(head, expects_continue && !end_stream);
+  }
+}
+
+void Http2Session::on_frame(const nghttp2_frame& frame) {
+  const std::int32_t id = frame.hd.stream_id;
+  const bool end_stream = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  switch (frame.hd.type) {
+    case NGHTTP2_HEADERS:
+      if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) end_request_head(id, end_stream);
+      break;
+    case NGHTTP2_DATA:
+      if (frame.hd.length == 0 && !end_stream) count_control_frame();
+      break;
+    case NGHTTP2_PING:
+      return on_ping(frame);
+    case NGHTTP2_SETTINGS:
+    case NGHTTP2_PRIORITY:
+    case NGHTTP2_RST_STREAM:
+      return count_control_frame();
+    default:
+      return;
+  }
+  if (!end_stream) return;
+  if (Http2Stream* stream = find(id)) stream->end_body();
+}
+
+void Http2Session::on_ping(const nghttp2_frame& frame) {
+  if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) {
+    count_control_frame();
+    if (!pings_.take(connection_.host().coarse_now(), !idle())) {
+      expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_pings");
+    }
+    return;
+  }
+  if (drain_ == Drain::kNoticed && std::memcmp(frame.ping.opaque_data, kDrainPing, 8) == 0) {
+    finish_drain();
+  }
+}
+
+void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
+  switch (frame.hd.type) {
+    case NGHTTP2_DATA:
+    case NGHTTP2_HEADERS:
+      break;
+    case NGHTTP2_GOAWAY:
+      goodbye_sent_ = goodbye_sent_ || expelled_;
+      return;
+    default:
+      return;
+  }
+  pings_.on_data_sent();
+  if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
+  Http2Stream* stream = find(frame.hd.stream_id);
+  if (stream == nullptr || stream->request_ended()) return;
+  // The answer is whole: the client need not send the rest. Source: RFC 9113, section 8.1.
+  nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, frame.hd.stream_id, NGHTTP2_NO_ERROR);
+}
+
+void Http2Session::take_data(Http2Stream& stream, std::size_t length,
+                             const std::uint8_t* frame_head) {
+  constexpr std::size_t kFrameHead = 9;
+  OutputQueue& out = connection_.output();
+  out.append({reinterpret_cast<const char*>(frame_head), kFrameHead});
+  stream.take(length, out);
+  took_data_ = true;
+}
+
+void Http2Session::on_stream_close(std::int32_t id, std::uint32_t error) {
+  Http2Stream* stream = find(id);
+  if (stream == nullptr) return;
+  nghttp2_session_set_stream_user_data(raw(), id, nullptr);
+  const bool by_client = stream->reset_by_client(error);
+  ExchangeRef left = stream->finish(error, /*connection_lost=*/false, CloseReason::kFinished);
+  if (by_client) {
+    connection_.loop().stats().streams_reset.add(1);
+    count_reset();
+    if (left && !left.unique()) abandoned_.push_back(std::move(left));
+  }
+  release(*stream);
+}
+
+void Http2Session::release(Http2Stream& stream) {
+  streams_.erase_and_dispose(streams_.iterator_to(stream), [](Http2Stream* gone) { delete gone; });
+  if (!idle()) return;
+  idle_deadline_ = connection_.deadline(connection_.limits().http2_idle_timeout);
+  if (drain_ == Drain::kFinal) connection_.mark_dirty();
+}
+
+void Http2Session::count_reset() {
+  if (!resets_.take(connection_.host().coarse_now())) {
+    expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_resets");
+  }
+}
+
+void Http2Session::count_control_frame() {
+  if (!control_frames_.take(connection_.host().coarse_now())) {
+    expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_control_frames");
+  }
+}
+
+void Http2Session::expel(std::uint32_t http2_error, std::string_view why) {
+  if (expelled_) return;
+  expelled_ = true;
+  connection_.loop().stats().connections_abused.add(1);
+  nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(raw()),
+                        http2_error, reinterpret_cast<const std::uint8_t*>(why.data()), why.size());
+  connection_.mark_dirty();
+}
+
+// First a GOAWAY that names no stream, and a ping to learn when the client has seen it; requests
+// that crossed it on the way are still served. Source: RFC 9113, section 6.8.
+void Http2Session::start_drain() {
+  if (drain_ != Drain::kNone) return;
+  drain_ = Drain::kNoticed;
+  drain_deadline_ = deadline_after(connection_.host().coarse_now(), kDrainRoundTrip);
+  nghttp2_submit_shutdown_notice(raw());
+  nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
+  connection_.mark_dirty();
+}
+
+void Http2Session::finish_drain() {
+  drain_ = Drain::kFinal;
+  drain_deadline_ = aged_ ? connection_.deadline(connection_.limits().age_grace) : kNever;
+  nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(raw()),
+                        NGHTTP2_NO_ERROR, nullptr, 0);
+  connection_.mark_dirty();
+}
+
+void Http2Session::on_closed(CloseReason reason) {
+  while (!streams_.empty()) {
+    Http2Stream& stream = streams_.front();
+    nghttp2_session_set_stream_user_data(raw(), stream.id(), nullptr);
+    stream.finish(NGHTTP2_NO_ERROR, /*connection_lost=*/true, reason);
+    streams_.pop_front_and_dispose([](Http2Stream* gone) { delete gone; });
+  }
+}
+
+}  // namespace proa::net
