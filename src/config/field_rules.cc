@@ -135,9 +135,9 @@ std::string_view class_name(FieldClass field_class) {
     case kWarned:
       return "warning";
     case kRefused:
-      return "refused";
+      break;
   }
-  PROA_CHECK(false, "a class without a name");
+  return "refused";
 }
 
 }  // namespace

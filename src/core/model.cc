@@ -58,10 +58,11 @@ Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::in
                                              std::unique_ptr<LoadedModel> loaded, Options options) {
   PROA_CHECK(options.timer != nullptr && options.reaper != nullptr,
              "a model needs a timer and a reaper");
+  options.reaper->expect();
   std::shared_ptr<Model> model(
       new Model(std::move(config), version, std::move(loaded), std::move(options.labels)),
       [reaper = options.reaper](Model* last) {
-        reaper->post([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
+        reaper->destroy([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
       });
   PROA_ASSIGN(auto instances, create_instances(model->config_, *model->loaded_));
   model->statistics_ = std::make_shared<ModelStatistics>(instances.size(), *options.clock);

@@ -29,7 +29,7 @@ class Model : public std::enable_shared_from_this<Model> {
   struct Options {
     const Clock* clock = &steady_clock();
     Timer* timer = nullptr;    // required; must outlive the model
-    Reaper* reaper = nullptr;  // required; must outlive the model
+    Reaper* reaper = nullptr;  // required; its destructor waits for the model
     // The class labels of each output, for the classification extension; none = no labels.
     std::vector<std::vector<std::string>> labels;
   };

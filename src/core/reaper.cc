@@ -19,19 +19,21 @@ Reaper::~Reaper() {
   thread_.join();
 }
 
-void Reaper::post(Job job) {
-  {
-    MutexLock lock(mutex_);
-    jobs_.push_back(std::move(job));
-  }
-  changed_.notify_one();
+void Reaper::expect() {
+  MutexLock lock(mutex_);
+  ++expected_;
+}
+
+void Reaper::destroy(Job job) {
+  MutexLock lock(mutex_);
+  jobs_.push_back(std::move(job));
+  changed_.notify_one();  // under the lock: afterwards the reaper itself may be gone
 }
 
 void Reaper::run() {
   MutexLock lock(mutex_);
-  while (true) {
+  while (!stopping_ || expected_ > 0) {
     if (jobs_.empty()) {
-      if (stopping_) return;
       changed_.wait(mutex_);
       continue;
     }
@@ -41,6 +43,7 @@ void Reaper::run() {
     job();
     job = nullptr;
     lock.lock();
+    --expected_;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <thread>
@@ -12,8 +13,8 @@ namespace proa::core {
 // dropped anywhere: on an event loop, which must not wait, or inside a completion on the model's
 // own instance thread, which cannot wait for itself.
 //
-// Must outlive the models that use it. The destructor finishes what it was given.
-// Threading: thread-safe.
+// The destructor waits until every model that uses the reaper is gone, wherever its last reference
+// is. Threading: thread-safe.
 class Reaper {
  public:
   using Job = std::move_only_function<void()>;
@@ -21,8 +22,10 @@ class Reaper {
   Reaper();
   ~Reaper();
 
-  // Runs `job` soon, after the ones given before.
-  void post(Job job) PROA_EXCLUDES(mutex_);
+  // Announces a destroy() to come.
+  void expect() PROA_EXCLUDES(mutex_);
+  // Runs `job` soon, after the ones given before. One for each expect().
+  void destroy(Job job) PROA_EXCLUDES(mutex_);
 
  private:
   void run() PROA_EXCLUDES(mutex_);
@@ -30,6 +33,7 @@ class Reaper {
   Mutex mutex_;
   CondVar changed_;
   std::deque<Job> jobs_ PROA_GUARDED_BY(mutex_);
+  std::size_t expected_ PROA_GUARDED_BY(mutex_) = 0;
   bool stopping_ PROA_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

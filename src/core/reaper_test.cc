@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <string>
+#include <thread>
 
 namespace proa::core {
 namespace {
@@ -11,8 +13,10 @@ TEST(ReaperTest, RunsJobsInOrderOnItsOwnThread) {
   Reaper reaper;
   std::promise<std::thread::id> done;
   std::string order;
-  reaper.post([&] { order += "a"; });
-  reaper.post([&] {
+  reaper.expect();
+  reaper.expect();
+  reaper.destroy([&] { order += "a"; });
+  reaper.destroy([&] {
     order += "b";
     done.set_value(std::this_thread::get_id());
   });
@@ -20,16 +24,16 @@ TEST(ReaperTest, RunsJobsInOrderOnItsOwnThread) {
   EXPECT_EQ(order, "ab");
 }
 
-TEST(ReaperTest, DestructorFinishesWhatItWasGiven) {
+TEST(ReaperTest, DestructorWaitsForWhatIsExpected) {
   int ran = 0;
+  std::jthread late;
   {
     Reaper reaper;
-    reaper.post([&] {
-      ++ran;
-      reaper.post([&] { ++ran; });
-    });
+    reaper.expect();
+    reaper.expect();
+    late = std::jthread([&] { reaper.destroy([&] { reaper.destroy([&] { ++ran; }); }); });
   }
-  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(ran, 1);
 }
 
 }  // namespace

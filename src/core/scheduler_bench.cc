@@ -66,8 +66,8 @@ void ask(const std::shared_ptr<Model>& model, const BufferView& body, Counter& c
 }
 
 struct Bench {
-  ModelRuntime runtime;
   Counter counter;
+  ModelRuntime runtime;
   BufferView body{Buffer::allocate(64)};
   std::shared_ptr<Model> model;
 

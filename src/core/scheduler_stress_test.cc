@@ -169,8 +169,8 @@ TEST_P(SchedulerStressTest, EveryRequestGetsOneFinalAnswer) {
   auto config = float_config(8, {Shape::kAny});
   config.dynamic_batching = c.batching;
   config.instance_groups = {{.count = c.instances}};
-  ModelRuntime runtime;
   Tally tally(kThreads * kPerThread);
+  ModelRuntime runtime;
   auto model =
       Model::create(config, 1, std::make_unique<StressModel>(c.execution), runtime.options())
           .value();
@@ -203,9 +203,9 @@ INSTANTIATE_TEST_SUITE_P(
 // The last references go with the requests, on any thread, while others shut the model down.
 TEST(SchedulerShutDownTest, ShutDownMeetsRequests) {
   for (const auto execution : {Execution::kInline, Execution::kBlocking, Execution::kAsync}) {
-    ModelRuntime runtime;
     constexpr std::size_t kRequests = 400;
     Tally tally(kRequests);
+    ModelRuntime runtime;
     auto model = Model::create(float_config(8), 1, std::make_unique<StressModel>(execution),
                                runtime.options())
                      .value();

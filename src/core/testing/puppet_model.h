@@ -65,10 +65,8 @@ class Puppet {
   }
 
   void hold(std::unique_ptr<Batch> batch, Instance::Done done) PROA_EXCLUDES(mutex_) {
-    {
-      MutexLock lock(mutex_);
-      held_.push_back({std::move(batch), std::move(done)});
-    }
+    MutexLock lock(mutex_);
+    held_.push_back({std::move(batch), std::move(done)});
     came_.notify_all();
   }
 

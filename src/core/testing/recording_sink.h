@@ -28,11 +28,9 @@ class Answers {
   }
 
   void add(Answer answer) PROA_EXCLUDES(mutex_) {
-    {
-      MutexLock lock(mutex_);
-      answers_.push_back(std::move(answer));
-    }
-    came_.notify_all();
+    MutexLock lock(mutex_);
+    answers_.push_back(std::move(answer));
+    came_.notify_all();  // under the lock: the test may end as soon as it has its answers
   }
 
   std::size_t size() const PROA_EXCLUDES(mutex_) {
