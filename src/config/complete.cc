@@ -121,11 +121,18 @@ Status complete_from_folder(std::string_view folder_name, std::span<const std::s
   return {};
 }
 
+bool max_batch_size_decided(const CompletionOptions& options, const ParsedConfig& parsed) {
+  return parsed.given.contains("max_batch_size") || options.default_max_batch_size == 0;
+}
+
 Status complete_rest(const CompletionOptions& options, ParsedConfig& parsed) {
   ModelConfig& config = parsed.config;
-  if (!parsed.given.contains("max_batch_size") && config.max_batch_size > 0) {
+  if (!max_batch_size_decided(options, parsed) && config.max_batch_size > 0) {
     config.max_batch_size = options.default_max_batch_size;
-    if (config.max_batch_size > 1 && !config.dynamic_batching) config.dynamic_batching.emplace();
+    if (!parsed.given.contains("dynamic_batching")) {
+      config.dynamic_batching.reset();
+      if (config.max_batch_size > 1) config.dynamic_batching.emplace();
+    }
   }
   if (config.dynamic_batching) std::ranges::sort(config.dynamic_batching->preferred_batch_sizes);
   complete_instance_groups(parsed);

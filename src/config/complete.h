@@ -25,6 +25,10 @@ struct CompletionOptions {
 Status complete_from_folder(std::string_view folder_name, std::span<const std::string> files,
                             const CompletionOptions& options, ParsedConfig& parsed);
 
+// Whether max_batch_size is not for the backend to find out: it is stated, or models do not batch
+// unless it is.
+bool max_batch_size_decided(const CompletionOptions& options, const ParsedConfig& parsed);
+
 // After the backend has set max_batch_size > 0 for a model that can batch: default batch size and
 // dynamic batching where nothing is stated, instance groups, order of preferred sizes. Then checks
 // the whole configuration. Errors: as parse_config().

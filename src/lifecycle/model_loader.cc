@@ -119,8 +119,8 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
   if (!parsed.config.backend.empty()) {
     PROA_ASSIGN(plan.backend, options_.backends(parsed.config.backend));
     if (options_.completion.enabled) {
-      PROA_TRY(plan.backend->complete_config(files, parsed.given.contains("max_batch_size"),
-                                             parsed.config));
+      PROA_TRY(plan.backend->complete_config(
+          files, config::max_batch_size_decided(options_.completion, parsed), parsed.config));
     }
   }
   PROA_TRY(config::complete_rest(options_.completion, parsed));
