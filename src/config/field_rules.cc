@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "proto/model_config.pb.h"
 

@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "base/log.h"
 #include "core/testing/model_runtime.h"
 #include "core/testing/recording_sink.h"
 #include "core/testing/requests.h"
@@ -27,6 +28,9 @@ constexpr std::string_view kPuppet =
 // A repository over a folder of the test's own.
 class ModelRepositoryTest : public testing::Test {
  protected:
+  // Before there are threads.
+  static void SetUpTestSuite() { log::configure({.info = false}); }
+
   void add_model(const std::string& name, std::string_view config = kConfig) {
     temp_.write("repo/" + name + "/config.pbtxt", config);
     temp_.make_folder("repo/" + name + "/1");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/log.h"
 #include "storage/version_folders.h"
 
@@ -64,9 +63,9 @@ std::string_view version_state_name(VersionState state) {
     case VersionState::kUnloading:
       return "UNLOADING";
     case VersionState::kUnavailable:
-      return "UNAVAILABLE";
+      break;
   }
-  PROA_CHECK(false, "a state without a name");
+  return "UNAVAILABLE";
 }
 
 const ModelView* Snapshot::find_view(std::string_view name) const {
