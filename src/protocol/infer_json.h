@@ -24,12 +24,17 @@ class InferJsonReader {
   InferJsonReader& operator=(const InferJsonReader&) = delete;
 
   // Reads a request whose JSON object is the first `json_size` bytes of `body` (the header
-  // Inference-Header-Content-Length, or the whole body without it). `body` must end with its
-  // buffer, which comes from a pool: MemoryPool::kTailPadding bytes behind it are read, and single
-  // bytes of it are changed for as long as the call takes. Views in the result point into `body` or
-  // the request itself; binary tensors are ranges of its buffer. JSON data may be nested or flat;
-  // NaN, Infinity, -Infinity, Inf and -Inf are numbers. Unknown members are skipped. Errors:
-  // kInvalidArgument naming line, column and member or tensor; kUnimplemented for shared memory.
+  // Inference-Header-Content-Length, or the whole body without it). Views in the result point into
+  // `body` or the request itself; binary tensors are ranges of its buffer.
+  //
+  // MemoryPool::kTailPadding bytes behind `body` must be there, as they are behind every buffer of
+  // a pool: they are read, and the byte behind the JSON is changed for as long as the call takes.
+  //
+  // JSON data may be nested or flat; NaN, Infinity, -Infinity, Inf and -Inf are numbers. Unknown
+  // members are skipped.
+  //
+  // Errors: kInvalidArgument naming line, column and member or tensor; kUnimplemented for shared
+  // memory.
   Result<InferRequest> read(const BufferView& body, std::size_t json_size);
 
   static constexpr int kMaxDepth = 100;

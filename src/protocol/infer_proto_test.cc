@@ -312,7 +312,7 @@ TEST(InferProtoReaderTest, ReadsRandomRequestsAsProtobufDoes) {
 
 TEST(InferProtoReaderTest, AgreesWithProtobufOnCutMessages) {
   RandomRequests requests(2);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 10; ++i) {
     const std::string bytes = requests.next().SerializeAsString();
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       expect_same_as_protobuf(bytes.substr(0, size));
@@ -322,7 +322,7 @@ TEST(InferProtoReaderTest, AgreesWithProtobufOnCutMessages) {
 
 TEST(InferProtoReaderTest, AgreesWithProtobufOnFlippedBits) {
   RandomRequests requests(3);
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 5; ++i) {
     const std::string bytes = requests.next().SerializeAsString();
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       std::string flipped = bytes;

@@ -1,0 +1,33 @@
+#include "protocol/status_map.h"
+
+#include "gtest/gtest.h"
+
+namespace proa::protocol {
+namespace {
+
+TEST(StatusMapTest, AnswersWithTritonsStatuses) {
+  EXPECT_EQ(http_status(ErrorCode::kUnknown), 400);
+  EXPECT_EQ(http_status(ErrorCode::kInvalidArgument), 400);
+  EXPECT_EQ(http_status(ErrorCode::kAlreadyExists), 400);
+  EXPECT_EQ(http_status(ErrorCode::kCancelled), 400);
+  EXPECT_EQ(http_status(ErrorCode::kNotFound), 404);
+  EXPECT_EQ(http_status(ErrorCode::kUnimplemented), 501);
+  EXPECT_EQ(http_status(ErrorCode::kUnavailable), 503);
+  EXPECT_EQ(http_status(ErrorCode::kInternal), 500);
+}
+
+TEST(StatusMapTest, KnowsEveryCode) {
+  for (int code = 1; code <= 14; ++code) {
+    const auto error = static_cast<ErrorCode>(code);
+    if (error_code_name(error) == "UNKNOWN" && error != ErrorCode::kUnknown) continue;
+    EXPECT_EQ(grpc_status(error), code);
+    EXPECT_EQ(http_status(error) == 500, error == ErrorCode::kInternal) << code;
+  }
+}
+
+TEST(StatusMapTest, WrapsMessagesInJson) {
+  EXPECT_EQ(json_error_body("no \"x\"\n"), R"({"error":"no \"x\"\n"})");
+}
+
+}  // namespace
+}  // namespace proa::protocol
