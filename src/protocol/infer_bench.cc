@@ -2,7 +2,9 @@
 #include <cstring>
 
 #include "benchmark/benchmark.h"
+#include "fmt/format.h"
 #include "proto/grpc_service.pb.h"
+#include "protocol/infer_json.h"
 #include "protocol/infer_proto.h"
 
 namespace proa::protocol {
@@ -27,19 +29,30 @@ inference::ModelInferRequest request_of(std::int64_t elements) {
   return message;
 }
 
-// Reads a request and answers with its input.
+// The answer to a request with one input: that input.
+struct Echo {
+  explicit Echo(const InferRequest& request, bool binary)
+      : tensor{request.inputs[0].type, request.inputs[0].shape, request.inputs[0].data} {
+    response.model_name = "identity_fp32";
+    response.model_version = "1";
+    response.outputs.push_back({.name = "OUTPUT0", .tensor = &tensor, .binary = binary});
+  }
+  Tensor tensor;
+  InferResponse response;
+};
+
+void count_bytes(benchmark::State& state, std::size_t bytes) {
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
+}
+
 void BM_ProtoReadAndWrite(benchmark::State& state) {
   const BufferView bytes = buffer_of(request_of(state.range(0)).SerializeAsString());
   for (auto _ : state) {
-    Result<InferRequest> request = read_infer_request(bytes);
-    Tensor tensor{request->inputs[0].type, request->inputs[0].shape, request->inputs[0].data};
-    InferResponse response;
-    response.model_name = request->model_name;
-    response.model_version = "1";
-    response.outputs.push_back({.name = "OUTPUT0", .tensor = &tensor});
-    benchmark::DoNotOptimize(write_infer_response(response, {}));
+    const Result<InferRequest> request = read_infer_request(bytes);
+    const Echo echo(*request, true);
+    benchmark::DoNotOptimize(write_infer_response(echo.response, {}));
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size));
+  count_bytes(state, bytes.size);
 }
 BENCHMARK(BM_ProtoReadAndWrite)->Arg(16)->Arg(150528);
 
@@ -59,9 +72,56 @@ void BM_ProtobufReadAndWrite(benchmark::State& state) {
     response.add_raw_output_contents(request.raw_input_contents(0));
     benchmark::DoNotOptimize(response.SerializeAsString());
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
+  count_bytes(state, bytes.size());
 }
 BENCHMARK(BM_ProtobufReadAndWrite)->Arg(16)->Arg(150528);
+
+// HTTP with binary tensors both ways.
+void BM_BinaryReadAndWrite(benchmark::State& state) {
+  const std::string json =
+      fmt::format(R"({{"inputs":[{{"name":"INPUT0","shape":[1,{}],"datatype":"FP32",)"
+                  R"("parameters":{{"binary_data_size":{}}}}}],)"
+                  R"("outputs":[{{"name":"OUTPUT0","parameters":{{"binary_data":true}}}}]}})",
+                  state.range(0), state.range(0) * 4);
+  const BufferView body = buffer_of(json + std::string(state.range(0) * 4, '\1'));
+  InferJsonReader reader;
+  for (auto _ : state) {
+    const Result<InferRequest> request = reader.read(body, json.size());
+    const Echo echo(*request, true);
+    benchmark::DoNotOptimize(write_infer_response_json(echo.response));
+  }
+  count_bytes(state, body.size);
+}
+BENCHMARK(BM_BinaryReadAndWrite)->Arg(16)->Arg(150528);
+
+// A JSON request of numbers as Python's json.dumps() writes floats.
+std::string json_request(std::int64_t elements) {
+  std::string json = fmt::format(
+      R"({{"inputs":[{{"name":"INPUT0","shape":[1,{}],"datatype":"FP32","data":[)", elements);
+  for (std::int64_t i = 0; i < elements; ++i) {
+    json += fmt::format("{}{}", i == 0 ? "" : ", ", static_cast<double>(0.123456789F * (i % 97)));
+  }
+  return json + "]}]}";
+}
+
+void BM_JsonRead(benchmark::State& state) {
+  const BufferView body = buffer_of(json_request(state.range(0)));
+  InferJsonReader reader;
+  for (auto _ : state) benchmark::DoNotOptimize(reader.read(body, body.size));
+  count_bytes(state, body.size);
+}
+BENCHMARK(BM_JsonRead)->Arg(16)->Arg(150528);
+
+void BM_JsonWrite(benchmark::State& state) {
+  const BufferView body = buffer_of(json_request(state.range(0)));
+  InferJsonReader reader;
+  const Result<InferRequest> request = reader.read(body, body.size);
+  const Echo echo(*request, false);
+  std::size_t size = 0;
+  for (auto _ : state) size = write_infer_response_json(echo.response)->message.size;
+  count_bytes(state, size);
+}
+BENCHMARK(BM_JsonWrite)->Arg(16)->Arg(150528);
 
 }  // namespace
 }  // namespace proa::protocol

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -11,34 +12,39 @@
 namespace proa::protocol {
 namespace {
 
-void append_double(std::string& out, double value) {
-  if (std::isnan(value)) {
-    out += "NaN";
-    return;
-  }
-  if (std::isinf(value)) {
-    out += value > 0 ? "Infinity" : "-Infinity";
-    return;
-  }
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  const std::string_view digits(text, static_cast<std::size_t>(end - text));
-  out += digits;
+// Room for any number, a comma behind it included: "-2.2250738585072014e-308,".
+constexpr std::size_t kMaxNumber = 32;
+
+char* write_word(char* at, std::string_view word) {
+  std::memcpy(at, word.data(), word.size());
+  return at + word.size();
+}
+
+char* write_double(char* at, double value) {
+  if (std::isnan(value)) return write_word(at, "NaN");
+  if (std::isinf(value)) return write_word(at, value > 0 ? "Infinity" : "-Infinity");
+  char* end = std::to_chars(at, at + kMaxNumber, value).ptr;
   // Clients that look at the value for its type must see a float.
-  if (digits.find_first_of(".e") == std::string_view::npos) out += ".0";
+  const bool whole = std::find_if(at, end, [](char c) { return c == '.' || c == 'e'; }) == end;
+  return whole ? write_word(end, ".0") : end;
+}
+
+// Writes the text of a number at `at`, at most kMaxNumber bytes; returns its end.
+template <NumericElement T>
+char* write_number(char* at, T value) {
+  if constexpr (std::same_as<T, bool>) {
+    return write_word(at, value ? "true" : "false");
+  } else if constexpr (std::floating_point<T>) {
+    return write_double(at, value);
+  } else {
+    return std::to_chars(at, at + kMaxNumber, value).ptr;
+  }
 }
 
 template <NumericElement T>
-void append_element(std::string& out, T value) {
-  if constexpr (std::same_as<T, bool>) {
-    out += value ? "true" : "false";
-  } else if constexpr (std::floating_point<T>) {
-    append_double(out, value);
-  } else {
-    char text[24];
-    const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-    out.append(text, end);
-  }
+void append_number(std::string& out, T value) {
+  char text[kMaxNumber];
+  out.append(text, write_number(text, value));
 }
 
 struct ValueAppender {
@@ -46,7 +52,7 @@ struct ValueAppender {
   void operator()(const std::string& text) const { proto::append_json_string(out, text); }
   template <NumericElement T>
   void operator()(T value) const {
-    append_element(out, value);
+    append_number(out, value);
   }
 };
 
@@ -68,21 +74,37 @@ void append_shape(std::string& out, const Shape& shape) {
   for (const std::int64_t extent : shape) {
     if (!first) out += ',';
     first = false;
-    append_element(out, extent);
+    append_number(out, extent);
   }
   out += ']';
 }
 
+// Prints `count` elements, a comma behind each.
 template <NumericElement T>
-void append_numbers(std::string& out, const BufferView& data) {
-  const std::size_t count = data.size / sizeof(T);
+char* write_numbers(char* at, const std::byte* data, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     // Read as bytes: the tensor may lie at any address, and a BOOL may be any byte.
     std::conditional_t<std::same_as<T, bool>, std::uint8_t, T> element{};
-    std::memcpy(&element, data.data() + i * sizeof(T), sizeof(T));
-    if (i > 0) out += ',';
-    append_element<T>(out, static_cast<T>(element));
+    std::memcpy(&element, data + i * sizeof(T), sizeof(T));
+    at = write_number(at, static_cast<T>(element));
+    *at++ = ',';
   }
+  return at;
+}
+
+template <NumericElement T>
+void append_numbers(std::string& out, const BufferView& data) {
+  constexpr std::size_t kBlock = 128;  // elements for which room is made at a time
+  const std::size_t count = data.size / sizeof(T);
+  for (std::size_t done = 0; done < count; done += kBlock) {
+    const std::size_t block = std::min(kBlock, count - done);
+    const std::size_t before = out.size();
+    out.resize_and_overwrite(before + block * kMaxNumber, [&](char* text, std::size_t) {
+      const std::byte* first = data.data() + done * sizeof(T);
+      return static_cast<std::size_t>(write_numbers<T>(text + before, first, block) - text);
+    });
+  }
+  if (count > 0) out.pop_back();
 }
 
 Status append_strings(std::string& out, const Tensor& tensor) {
@@ -131,7 +153,7 @@ Status append_output(std::string& out, const InferOutput& output) {
     if (output.binary) {
       if (!output.parameters.empty()) out += ',';
       out += R"("binary_data_size":)";
-      append_element(out, output.tensor->data.size);
+      append_number(out, output.tensor->data.size);
     }
     out += '}';
   }
@@ -148,7 +170,7 @@ std::size_t estimated_size(const InferResponse& response) {
     if (output.binary) {
       if (output.tensor->data.size < kReferenceFromBytes) size += output.tensor->data.size;
     } else if (const std::size_t element = element_size(output.tensor->type); element > 0) {
-      size += output.tensor->data.size / element * (element < 4 ? 6 : 21);
+      size += output.tensor->data.size / element * (element < 4 ? 6 : 21) + kMaxNumber;
     }
   }
   return size;
