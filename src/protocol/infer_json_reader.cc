@@ -187,14 +187,13 @@ class RequestReader {
   Status read_parameters(ondemand::value& value, Set set) {
     ondemand::object object;
     if (value.get_object().get(object)) return source_.wanted(value, "parameters", "an object");
-    return source_.for_each_member(object,
-                                   [&](std::string_view name, ondemand::value& member) -> Status {
-                                     if (++parameter_count_ > kMaxParameters)
-                                       return too_many_parameters();
-                                     Parameter::Value parameter;
-                                     PROA_TRY(read_parameter_value(member, name, parameter));
-                                     return set(name, std::move(parameter));
-                                   });
+    const auto read_one = [&](std::string_view name, ondemand::value& member) -> Status {
+      if (++parameter_count_ > kMaxParameters) return too_many_parameters();
+      Parameter::Value parameter;
+      PROA_TRY(read_parameter_value(member, name, parameter));
+      return set(name, std::move(parameter));
+    };
+    return source_.for_each_member(object, read_one, kMaxParameters + 1);
   }
 
   Status read_output(ondemand::value& value) {
@@ -381,6 +380,9 @@ Result<InferRequest> InferJsonReader::read(const BufferView& body, std::size_t j
     return error::invalid_argument(
         "Inference-Header-Content-Length is {} but the body has only {} bytes", json_size,
         body.size);
+  }
+  if (json_size == 0) {
+    return error::invalid_argument("the body is empty: an infer request must be a JSON object");
   }
   Result<InferRequest> request =
       RequestReader(parser_->request, parser_->data, body, json_size).read();

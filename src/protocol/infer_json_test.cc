@@ -226,6 +226,32 @@ TEST(InferJsonReaderTest, RefusesAHeaderLengthBeyondTheBody) {
             "Inference-Header-Content-Length is 3 but the body has only 2 bytes");
 }
 
+TEST(InferJsonReaderTest, RefusesAnEmptyBody) {
+  InferJsonReader reader;
+  EXPECT_EQ(outcome(reader, "", ""),
+            "error: the body is empty: an infer request must be a JSON object\n");
+  EXPECT_FALSE(reader.read(BufferView(), 0));
+}
+
+TEST(InferJsonReaderTest, BoundsTensorsParametersAndMembers) {
+  const auto repeated = [](std::string_view front, int count, auto item, std::string_view back) {
+    std::string json(front);
+    for (int i = 0; i < count; ++i) json += (i == 0 ? "" : ",") + item(i);
+    return json + std::string(back);
+  };
+  InferJsonReader reader;
+  const auto input = [](int) {
+    return std::string(R"({"name":"x","datatype":"UINT8","shape":[0],"data":[]})");
+  };
+  const auto member = [](int i) { return fmt::format("\"p{}\":1", i); };
+  EXPECT_THAT(outcome(reader, repeated(R"({"inputs":[)", 4097, input, "]}"), ""),
+              HasSubstr("4096 inputs"));
+  EXPECT_THAT(outcome(reader, repeated(R"({"inputs":[],"parameters":{)", 1025, member, "}}"), ""),
+              HasSubstr("1024 parameters"));
+  EXPECT_THAT(outcome(reader, repeated(R"({"inputs":[],)", 200, member, "}"), ""),
+              HasSubstr("too many members"));
+}
+
 TEST(InferJsonReaderTest, BoundsNesting) {
   InferJsonReader reader;
   const auto error_of = [&](const std::string& open, int levels, const std::string& member) {

@@ -34,9 +34,11 @@ class JsonSource {
                std::string_view type) const;
 
   // Calls on_member(key, value) -> Status for each member of an object. Keys must be unique, and
-  // kMaxMembers at most. A key is valid until the parser reads its next text.
+  // max_members at most (each is compared with all before it). A key is valid until the parser
+  // reads its next text.
   template <class OnMember>
-  Status for_each_member(simdjson::ondemand::object& object, OnMember on_member) const {
+  Status for_each_member(simdjson::ondemand::object& object, OnMember on_member,
+                         std::size_t max_members = kMaxMembers) const {
     boost::container::small_vector<std::string_view, 8> seen;
     for (auto item : object) {
       simdjson::ondemand::field field;
@@ -47,7 +49,7 @@ class JsonSource {
       if (std::ranges::find(seen, key) != seen.end()) {
         return error_at(place, fmt::format("member '{}' comes twice", key));
       }
-      if (seen.size() == kMaxMembers) return error_at(place, "the object has too many members");
+      if (seen.size() == max_members) return error_at(place, "the object has too many members");
       seen.push_back(key);
       simdjson::ondemand::value value = field.value();
       PROA_TRY(on_member(key, value));
@@ -73,7 +75,7 @@ class JsonSource {
   // most.
   Status skip(simdjson::ondemand::value& value, int max_depth) const;
 
-  static constexpr std::size_t kMaxMembers = 1024;
+  static constexpr std::size_t kMaxMembers = 128;
 
  private:
   Status skip_scalar(simdjson::ondemand::value& value, simdjson::ondemand::json_type type) const;
