@@ -1,9 +1,12 @@
 #include "core/batch.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/check.h"
+#include "core/model.h"
+#include "core/reshape.h"
 #include "tensor/bytes_tensor.h"
 
 namespace proa::core {
@@ -102,6 +105,7 @@ void Batch::fail(Error error) { error_ = std::move(error); }
 std::vector<Response> Batch::take_responses() {
   std::vector<Response> responses(requests_.size());
   if (!error_) split_outputs(responses);
+  for (Response& response : responses) reshape_outputs(response);
   for (std::size_t r = 0; r < responses.size(); ++r) {
     if (r < own_responses_.size() && own_responses_[r] != nullptr) {
       responses[r] = std::move(*own_responses_[r]);
@@ -141,6 +145,17 @@ void Batch::split_outputs(std::vector<Response>& responses) {
         slicer.skip(requests_[r]->batch_size);
       }
     }
+  }
+}
+
+void Batch::reshape_outputs(Response& response) const {
+  if (requests_[0]->model == nullptr) return;
+  const config::ModelConfig& config = requests_[0]->model->config();
+  for (std::size_t i = 0; i < std::min(response.outputs.size(), config.outputs.size()); ++i) {
+    const config::Tensor& described = config.outputs[i];
+    if (!described.reshape) continue;
+    Shape& shape = response.outputs[i].shape;
+    shape = reshaped(shape, config.batches() ? 1 : 0, *described.reshape, described.dims);
   }
 }
 

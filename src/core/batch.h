@@ -52,7 +52,8 @@ class Batch {
   TimePoint computed = kNever;      // computation has ended, outputs are taken
   TimePoint finished = kNever;      // `done` was called
 
-  // One response per request, in order: its own, the error, or its slice of the outputs. Slices of
+  // One response per request, in order: its own, the error, or its slice of the outputs (reshaped
+  // where the configuration says so). Slices of
   // 64 KiB or more share the batch's buffers, smaller ones are copies, so that a slow reader does
   // not hold a whole batch. Call once, last.
   std::vector<Response> take_responses();
@@ -62,6 +63,8 @@ class Batch {
  private:
   // Gives each response its slice of the outputs; sets error_ when they do not have size() rows.
   void split_outputs(std::vector<Response>& responses);
+  // Gives outputs whose configuration has a `reshape` the shape that clients see.
+  void reshape_outputs(Response& response) const;
 
   std::vector<std::unique_ptr<Request>> requests_;
   std::int64_t size_ = 0;

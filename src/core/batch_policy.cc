@@ -44,11 +44,12 @@ bool DynamicPolicy::is_preferred(std::int64_t rows) const {
 DynamicPolicy::Scan DynamicPolicy::scan(const RequestQueue& queue) const {
   Scan scan;
   const QueuedRequest* const first = queue.first();
+  scan.nothing_can_join = first != nullptr && queue.is_full(first->level);
   for (const QueuedRequest* item = first; item != nullptr; item = queue.next(*item)) {
     const std::int64_t rows = item->request->batch_size;
     if (scan.rows + rows > max_rows_ ||
         (shapes_differ_ && !can_share_batch(*first->request, *item->request))) {
-      scan.next_does_not_fit = true;
+      scan.nothing_can_join = true;
       break;
     }
     scan.rows += rows;
@@ -77,7 +78,7 @@ Decision DynamicPolicy::next(const RequestQueue& queue, TimePoint now) const {
                           full ? CloseReason::kFull : CloseReason::kPreferred);
   }
   if (found.rows == max_rows_) return Decision::take(found.count, CloseReason::kFull);
-  if (found.next_does_not_fit) return Decision::take(found.count, CloseReason::kNextNoFit);
+  if (found.nothing_can_join) return Decision::take(found.count, CloseReason::kNextNoFit);
   if (overdue) return Decision::take(found.count, CloseReason::kDelay);
   if (found.rows >= preferred_.back()) return Decision::take(found.count, CloseReason::kPreferred);
   if (delay_ == Duration::zero()) return Decision::take(found.count, CloseReason::kIdle);

@@ -65,7 +65,7 @@ class DynamicPolicy final : public BatchPolicy {
     std::int64_t rows = 0;
     std::size_t preferred_count = 0;  // of them, those that make the largest preferred size
     std::int64_t preferred_rows = 0;
-    bool next_does_not_fit = false;
+    bool nothing_can_join = false;  // the next does not fit, or would find the queue full
     TimePoint delay_ends = kNever;  // of the request that has waited longest
     TimePoint must_go = kNever;     // waiting longer would let a request run out of time
   };

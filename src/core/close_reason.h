@@ -11,7 +11,8 @@ enum class CloseReason : std::uint8_t {
   kFull,       // max_batch_size reached; every batch of a model that does not batch
   kPreferred,  // a preferred size was reached
   kDelay,      // its oldest request waited max_queue_delay
-  kNextNoFit,  // the next request is too large for the rest, or has other shapes or inputs
+  kNextNoFit,  // the next request is too large for the rest, has other shapes or inputs, or would
+               // find the queue full
   kDeadline,   // a request in it would run out of time
   kIdle,       // no delay is configured and an instance was free
 };

@@ -37,6 +37,19 @@ TEST(ModelTest, InlineModelAnswersOnTheCallersThread) {
   EXPECT_EQ(model->version_string(), "3");
 }
 
+TEST(ModelTest, ClientsSeeOutputsAsConfigured) {
+  Answers answers;
+  ModelRuntime runtime;
+  auto config = float_config(8);
+  config.outputs[0].dims = {1, 2, 1};
+  config.outputs[0].reshape.emplace().push_back(2);
+  auto model =
+      Model::create(config, 1, std::make_unique<EchoModel>(Execution::kInline), runtime.options())
+          .value();
+  model->infer(request_for(model, answers, "a"));
+  EXPECT_EQ(answers.of("a").outputs[0].shape, Shape({1, 1, 2, 1}));
+}
+
 TEST(ModelTest, BlockingModelAnswersFromItsThread) {
   Answers answers;
   ModelRuntime runtime;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/reshape.h"
 #include "fmt/ranges.h"
 #include "tensor/bytes_tensor.h"
 
@@ -151,10 +152,14 @@ Status add_inputs(std::string_view id, const ModelConfig& config,
       return refuse(id, "input '{}' for model '{}' was given more than once", input.name,
                     config.name);
     }
-    PROA_TRY(check_input(id, config, config.inputs[static_cast<std::size_t>(index)], input));
+    const config::Tensor& wanted = config.inputs[static_cast<std::size_t>(index)];
+    PROA_TRY(check_input(id, config, wanted, input));
     PROA_TRY(check_batch_size(id, config, input, first, request));
     first = false;
     place = Tensor{input.type, input.shape, input.data};
+    if (wanted.reshape) {
+      place.shape = reshaped(input.shape, config.batches() ? 1 : 0, wanted.dims, *wanted.reshape);
+    }
   }
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
     if (request.inputs[i].type == DataType::kInvalid && !config.inputs[i].optional) {

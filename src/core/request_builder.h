@@ -19,7 +19,8 @@ struct NamedInput {
 };
 
 // Checks what a client sent against the model's signature, once, and makes a Request of it (inputs,
-// requested outputs and batch size set; everything else is the caller's to set).
+// requested outputs and batch size set; everything else is the caller's to set). Inputs with a
+// `reshape` in the configuration get the shape that the model wants.
 //
 // `requested_outputs` are output names, empty = all.
 // Errors (kInvalidArgument, messages in Triton's words where clients match on them): unknown,

@@ -74,6 +74,14 @@ TEST_F(RequestBuilderTest, WithoutBatchingShapesAreWhole) {
   EXPECT_EQ((*built)->batch_size, 1);
 }
 
+TEST_F(RequestBuilderTest, InputsGetTheShapeTheModelWants) {
+  auto config = float_config(8, {1, Shape::kAny});
+  config.inputs[0].reshape.emplace().push_back(Shape::kAny);
+  auto built = build_request(model(config), std::vector{input("INPUT0", {2, 1, 5})}, {}, "");
+  ASSERT_TRUE(built);
+  EXPECT_EQ((*built)->inputs[0].shape, Shape({2, 5}));
+}
+
 TEST_F(RequestBuilderTest, MissingInputsAreNamedInTritonsWords) {
   auto built = build_request(model(float_config(8, {16})), {}, {}, "");
   ASSERT_FALSE(built);

@@ -28,12 +28,11 @@ const config::QueuePolicy& RequestQueue::policy_of(std::uint64_t level) const {
                                                           : found->second;
 }
 
-bool RequestQueue::has_room(const Request& request) const {
-  const std::uint64_t level = level_of(request);
+bool RequestQueue::is_full(std::uint64_t level) const {
   const std::uint32_t limit = policy_of(level).max_queue_size;
-  if (limit == 0) return true;
+  if (limit == 0) return false;
   const auto found = levels_.find(level);
-  return found == levels_.end() || found->second.size() < limit;
+  return found != levels_.end() && found->second.size() >= limit;
 }
 
 QueuedRequest& RequestQueue::new_item() {

@@ -48,7 +48,8 @@ class RequestQueue {
   std::size_t size() const { return size_; }
 
   // False when the queue of the request's level is at its max_queue_size.
-  bool has_room(const Request& request) const;
+  bool has_room(const Request& request) const { return !is_full(level_of(request)); }
+  bool is_full(std::uint64_t level) const;
   Ticket push(std::unique_ptr<Request> request, TimePoint now);
 
   // The queued requests in serving order; null = no more.

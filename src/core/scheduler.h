@@ -84,6 +84,11 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
     bool may_run_inline = false;  // any free token of a kInline model
   };
 
+  struct Offer {
+    bool settled = false;          // other tokens need not be asked
+    TimePoint ask_again = kNever;  // the policy wants to wait until then
+  };
+
   // What has to be done once the lock is released.
   struct Start {
     Token* token = nullptr;
@@ -103,7 +108,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   // Decisions, under the lock.
   std::optional<Ended> refuse_locked(const Request& request, TimePoint now) PROA_REQUIRES(mutex_);
   void plan_locked(TimePoint now, const Runner& runner, Actions& actions) PROA_REQUIRES(mutex_);
-  TimePoint offer_locked(Token& token, TimePoint now, const Runner& runner, Actions& actions)
+  Offer offer_locked(Token& token, TimePoint now, const Runner& runner, Actions& actions)
       PROA_REQUIRES(mutex_);
   bool runs_here(const Token& token, const Runner& runner, const Actions& actions) const;
   std::unique_ptr<Batch> seal_locked(Token& token, const Decision& decision, TimePoint now)

@@ -210,6 +210,16 @@ TEST_F(SchedulerTest, AFullQueueRefusesAtOnce) {
   EXPECT_EQ(failures(FailureReason::kRejected), 1u);
 }
 
+TEST_F(SchedulerTest, AFullQueueIsNotHeldBackForMore) {
+  start(batching(
+      {.max_queue_delay = microseconds(100), .default_queue_policy = {.max_queue_size = 2}}));
+  submit("a");
+  EXPECT_EQ(puppet_.running(), 0u);
+  submit("b");
+  EXPECT_EQ(puppet_.ids(0), "a b");
+  EXPECT_EQ(puppet_.close_reason(0), CloseReason::kNextNoFit);
+}
+
 TEST_F(SchedulerTest, HigherPrioritiesGoFirst) {
   start(batching({.priority_levels = 2, .default_priority_level = 2}));
   submit("a", 4);
