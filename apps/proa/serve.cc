@@ -1,0 +1,69 @@
+#include "serve.h"
+
+#include <unistd.h>
+#include <csignal>
+
+#include <atomic>
+
+#include "base/log.h"
+#include "server.h"
+
+namespace proa {
+namespace {
+
+// The signals that end the server, kept from all threads but the one that waits for them.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+
+  int wait() {
+    int signal = 0;
+    sigwait(&set_, &signal);
+    return signal;
+  }
+
+  // From now on they end the process in the ordinary way.
+  void release() { pthread_sigmask(SIG_UNBLOCK, &set_, nullptr); }
+
+ private:
+  sigset_t set_;
+};
+
+}  // namespace
+
+int run_serve(const ServeOptions& options) {
+  log::configure({.info = options.log_info,
+                  .warning = options.log_warning,
+                  .error = options.log_error,
+                  .verbose = options.log_verbose});
+  EndSignals signals;
+  std::atomic<bool> load_failed = false;
+  Server server(options, [&](const lifecycle::LoadSummary& summary) {
+    log::info("{} model(s) ready, {} failed", summary.ready, summary.failed.size());
+    if (summary.failed.empty() || !options.exit_on_error) return;
+    load_failed = true;
+    kill(getpid(), SIGTERM);
+  });
+  if (const Status started = server.start(); !started) {
+    log::error("{}", started.error().message);
+    return 1;
+  }
+  const int signal = signals.wait();
+  if (load_failed) {
+    log::error("Stopping because of --exit-on-error: a model could not be loaded");
+  } else {
+    log::info("{}: stopping; requests in flight have {} s, a second signal ends at once",
+              signal == SIGINT ? "SIGINT" : "SIGTERM", options.exit_timeout.count());
+  }
+  signals.release();
+  const bool clean = server.stop(options.exit_timeout);
+  if (clean) log::info("Stopped, all requests answered");
+  return clean && !load_failed ? 0 : 1;
+}
+
+}  // namespace proa

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace proa {
+
+// Where one service listens.
+struct Endpoint {
+  bool enabled = true;
+  std::string address;
+  std::uint16_t port = 0;  // 0 = any free one
+};
+
+// What `proa serve` was asked to do. Flags carry the names of Triton's, so that start scripts carry
+// over; docs/serve.md lists them.
+struct ServeOptions {
+  std::vector<std::filesystem::path> model_repositories;
+  std::string model_control_mode = "none";
+  bool auto_complete_config = true;
+  bool strict_readiness = false;
+  bool exit_on_error = false;
+  std::chrono::seconds exit_timeout{30};
+  int model_load_threads = 4;
+
+  std::string server_id = "proa";
+  Endpoint http{true, "0.0.0.0", 8000};
+  Endpoint grpc{true, "0.0.0.0", 8001};
+  Endpoint metrics{true, "", 8002};  // address "" = http's
+  int loops = 0;                     // event loop threads; 0 = one per available processor
+  std::size_t http_max_input_bytes = 64 << 20;
+  std::size_t grpc_max_message_bytes = INT32_MAX;
+  std::size_t max_in_flight_bytes = 0;  // 0 = half of the memory this process may use
+
+  bool log_info = true;
+  bool log_warning = true;
+  bool log_error = true;
+  int log_verbose = 0;
+};
+
+// Adds `serve` and its flags to `app`; the returned subcommand fills `options` when it is parsed.
+CLI::App* add_serve_command(CLI::App& app, ServeOptions& options);
+
+}  // namespace proa

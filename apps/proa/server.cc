@@ -1,0 +1,129 @@
+#include "server.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "base/memory.h"
+
+namespace proa {
+namespace {
+
+std::size_t budget_bytes(const ServeOptions& options) {
+  return options.max_in_flight_bytes != 0 ? options.max_in_flight_bytes
+                                          : available_memory_bytes() / 2;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+using Figure = observe::ServerFigure;
+
+Figure counter(std::string name, std::string help,
+               std::vector<std::pair<std::string, std::string>> labels, std::uint64_t value) {
+  return {std::move(name), std::move(help), Figure::Kind::kCounter, std::move(labels),
+          static_cast<double>(value)};
+}
+
+Figure gauge(std::string name, std::string help, std::uint64_t value) {
+  return {std::move(name), std::move(help), Figure::Kind::kGauge, {}, static_cast<double>(value)};
+}
+
+std::vector<Figure> server_figures(const net::NetStats& net, const core::MemoryBudget& budget) {
+  const std::string connections = "proa_connections_total";
+  const std::string connections_help = "Connections by what became of them";
+  const std::string requests = "proa_http_requests_total";
+  const std::string requests_help = "HTTP requests by version; gRPC calls are version 2";
+  const std::string bytes = "proa_network_bytes_total";
+  const std::string bytes_help = "Bytes by direction";
+  return {
+      gauge("proa_connections_open", "Open connections", net.connections_open),
+      counter(connections, connections_help, {{"result", "accepted"}}, net.connections_accepted),
+      counter(connections, connections_help, {{"result", "refused"}}, net.connections_refused),
+      counter(connections, connections_help, {{"result", "abused"}}, net.connections_abused),
+      counter(requests, requests_help, {{"version", "1"}}, net.http1_requests),
+      counter(requests, requests_help, {{"version", "2"}}, net.http2_requests),
+      counter(bytes, bytes_help, {{"direction", "received"}}, net.bytes_received),
+      counter(bytes, bytes_help, {{"direction", "sent"}}, net.bytes_sent),
+      gauge("proa_in_flight_bytes", "Bytes that requests in flight hold", budget.used()),
+      gauge("proa_in_flight_limit_bytes", "Bytes that requests in flight may hold", budget.limit()),
+  };
+}
+
+}  // namespace
+
+Server::Server(const ServeOptions& options, OnLoaded on_loaded)
+    : options_(options),
+      budget_(budget_bytes(options)),
+      frontend_(frontend_context()),
+      loops_(net::LoopGroup::Options{.loops = options.loops}),
+      backends_(backends::Context{.timer = &timer_}),
+      repository_(repository_options(std::move(on_loaded))) {}
+
+frontends::FrontendContext Server::frontend_context() {
+  frontends::FrontendContext context;
+  context.repository = &repository_;
+  context.budget = &budget_;
+  context.memory = &host_memory();
+  context.clock = &steady_clock();
+  context.timer = &timer_;
+  context.server_name = options_.server_id;
+  context.server_version = PROA_VERSION;
+  context.options.http_max_input_bytes = options_.http_max_input_bytes;
+  context.options.grpc_max_message_bytes = options_.grpc_max_message_bytes;
+  context.options.metrics = [this] { return render_metrics(); };
+  return context;
+}
+
+lifecycle::ModelRepository::Options Server::repository_options(OnLoaded on_loaded) {
+  lifecycle::ModelRepository::Options options;
+  options.folders = options_.model_repositories;
+  options.loader.backends = [this](std::string_view name) { return backends_.find(name); };
+  options.loader.model = {.timer = &timer_, .reaper = &reaper_};
+  options.loader.completion.enabled = options_.auto_complete_config;
+  options.load_threads = options_.model_load_threads;
+  options.strict_readiness = options_.strict_readiness;
+  options.on_loaded = std::move(on_loaded);
+  return options;
+}
+
+Status Server::listen(const char* name, const Endpoint& endpoint, frontends::Services services) {
+  if (!endpoint.enabled) return {};
+  net::ListenerOptions options;
+  options.name = name;
+  options.flag = "--" + lower(name) + "-port";
+  options.address = endpoint.address.empty() ? options_.http.address : endpoint.address;
+  options.port = endpoint.port;
+  options.factory = frontend_.factory(services);
+  options.limits.max_body_bytes =
+      std::max<std::uint64_t>(options_.http_max_input_bytes, options_.grpc_max_message_bytes);
+  PROA_ASSIGN(const net::Listener* listener, loops_.listen(std::move(options)));
+  const bool v6 = listener->address().find(':') != std::string::npos;
+  log::info("{} listening on {}{}{}:{}", name, v6 ? "[" : "", listener->address(), v6 ? "]" : "",
+            listener->port());
+  return {};
+}
+
+Status Server::start() {
+  PROA_TRY(listen("HTTP", options_.http, {.rest = true}));
+  PROA_TRY(listen("gRPC", options_.grpc, {.grpc = true}));
+  PROA_TRY(listen("metrics", options_.metrics, {.metrics = true}));
+  return repository_.start();
+}
+
+bool Server::stop(std::chrono::seconds timeout) {
+  const TimePoint deadline = deadline_after(steady_clock().now(), timeout);
+  frontend_.begin_shutdown();
+  const std::size_t cut = loops_.drain(deadline);
+  if (cut > 0) log::warn("{} connection(s) had to be cut after {} s", cut, timeout.count());
+  return repository_.shut_down(deadline) && cut == 0;
+}
+
+std::string Server::render_metrics() {
+  std::vector<observe::ModelFigures> models;
+  for (auto& model : repository_.ready_models()) models.push_back({std::move(model), 0});
+  return metrics_.render(models, server_figures(loops_.stats(), budget_));
+}
+
+}  // namespace proa

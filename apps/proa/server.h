@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "backends/list.h"
+#include "base/result.h"
+#include "base/timer.h"
+#include "core/memory_budget.h"
+#include "core/reaper.h"
+#include "frontends/frontend.h"
+#include "lifecycle/model_repository.h"
+#include "net/loop_group.h"
+#include "observe/metrics.h"
+#include "serve_options.h"
+
+namespace proa {
+
+// A whole server in one object: this is where the rooms are put together.
+// Threading: start() and stop() by one thread; `on_loaded` comes on a load thread.
+class Server {
+ public:
+  using OnLoaded = std::function<void(const lifecycle::LoadSummary&)>;
+
+  Server(const ServeOptions& options, OnLoaded on_loaded);
+
+  // Opens the ports and begins to load the models; returns without waiting for them.
+  // Errors: a port that is taken, a repository that cannot be read.
+  Status start();
+
+  // Stops taking requests and lets those in flight end; after `timeout` they are cut. True when all
+  // ended by themselves.
+  bool stop(std::chrono::seconds timeout);
+
+ private:
+  frontends::FrontendContext frontend_context();
+  lifecycle::ModelRepository::Options repository_options(OnLoaded on_loaded);
+  Status listen(const char* name, const Endpoint& endpoint, frontends::Services services);
+  std::string render_metrics();
+
+  const ServeOptions options_;
+  core::MemoryBudget budget_;
+  observe::Metrics metrics_;
+  frontends::Frontend frontend_;  // outlives the loops that call it
+  net::LoopGroup loops_;          // outlives the models that answer into it
+  TimerThread timer_;
+  core::Reaper reaper_;
+  backends::BackendList backends_;
+  lifecycle::ModelRepository repository_;
+};
+
+}  // namespace proa
