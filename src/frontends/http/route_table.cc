@@ -27,23 +27,24 @@ bool percent_decode(std::string_view raw, std::string& out) {
 }  // namespace
 
 RequestPath::RequestPath(std::string_view target) {
-  std::string_view path = target.substr(0, target.find_first_of("?#"));
+  std::string_view path = target.substr(0, target.find('?'));
   if (!path.starts_with('/')) return;
   path.remove_prefix(1);
   if (path.ends_with('/')) path.remove_suffix(1);
   valid_ = true;
   if (path.empty()) return;
-  if (path.find('%') != std::string_view::npos) decoded_.reserve(path.size());
+  const bool encoded = path.find('%') != std::string_view::npos;
+  if (encoded) decoded_.reserve(path.size());
   while (valid_ && count_ < kMaxSegments) {
     const auto slash = path.find('/');
-    add(path.substr(0, slash));
+    add(path.substr(0, slash), encoded);
     if (slash == std::string_view::npos) return;
     path.remove_prefix(slash + 1);
   }
 }
 
-void RequestPath::add(std::string_view raw) {
-  if (raw.find('%') == std::string_view::npos) {
+void RequestPath::add(std::string_view raw, bool encoded) {
+  if (!encoded) {
     segments_[count_++] = raw;
     return;
   }

@@ -28,7 +28,7 @@ class RequestPath {
   std::span<const std::string_view> segments() const { return {segments_.data(), count_}; }
 
  private:
-  void add(std::string_view raw);
+  void add(std::string_view raw, bool encoded);
 
   std::array<std::string_view, kMaxSegments> segments_;
   std::size_t count_ = 0;

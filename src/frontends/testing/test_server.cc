@@ -17,6 +17,13 @@ input { name: "INPUT0" data_type: TYPE_FP32 dims: 4 }
 output { name: "OUTPUT0" data_type: TYPE_FP32 dims: 4 label_filename: "labels.txt" }
 )";
 
+constexpr std::string_view kWide = R"(
+backend: "echo"
+max_batch_size: 8
+input { name: "INPUT0" data_type: TYPE_FP32 dims: 16 }
+output { name: "OUTPUT0" data_type: TYPE_FP32 dims: 16 }
+)";
+
 constexpr std::string_view kTyped = R"(
 backend: "echo"
 input { name: "INPUT0" data_type: TYPE_STRING dims: -1 }
@@ -86,6 +93,8 @@ void TestServer::write_models() {
   write("puppet/1/empty", "");
   write("typed/config.pbtxt", kTyped);
   write("typed/1/empty", "");
+  write("wide/config.pbtxt", kWide);
+  write("wide/1/empty", "");
   write("repeat/config.pbtxt", kRepeat);
   write("repeat/1/empty", "");
   write("broken/config.pbtxt", "max_batch_size: \"many\"");

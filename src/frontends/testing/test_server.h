@@ -19,6 +19,7 @@ namespace proa::frontends {
 
 // A front end over a real repository, without sockets. The models, one version each:
 //   echo       FP32 [-1, 4] INPUT0 -> OUTPUT0, max_batch_size 8, labels "a".."d"
+//   wide       FP32 [-1, 16], as echo without labels
 //   typed      BYTES [-1], INT64 [-1], BOOL [-1], FP16 [-1]: INPUT0-3 -> OUTPUT0-3, not batched
 //   puppet     as echo; the test ends its batches by `puppet`
 //   repeat     decoupled, FP32 [1]
