@@ -89,10 +89,13 @@ core::ModelFiles files_of(const fs::path& folder, std::int64_t version) {
   return {folder, folder / std::to_string(version), version};
 }
 
-// A file that a configuration names must not lead out of the repository; that it exists is for the
-// backend to say, which knows whether it needs one.
-Status check_model_file(const storage::LocalFolder& repository, const fs::path& version_folder,
-                        const std::string& file) {
+// Nothing that the backend will read may lie outside of the repository; that the model file exists
+// is for the backend to say, which knows whether it needs one.
+Status check_version_folder(const storage::LocalFolder& repository, const fs::path& version_folder,
+                            const std::string& file) {
+  PROA_TRY(
+      repository.find_inside(version_folder.parent_path(), version_folder.filename().native()));
+  PROA_TRY(repository.check_links(version_folder));
   if (file.empty()) return {};
   const auto found = repository.find_inside(version_folder, file);
   if (found || found.error().code == ErrorCode::kNotFound) return {};
@@ -113,8 +116,8 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
   PROA_ASSIGN(const std::vector<std::string> names, storage::list_names(files.version_folder));
   PROA_TRY(config::complete_from_folder(name, names, options_.completion, parsed));
   for (const std::int64_t version : plan.versions) {
-    PROA_TRY(check_model_file(repository, files_of(plan.folder, version).version_folder,
-                              parsed.config.default_model_filename));
+    PROA_TRY(check_version_folder(repository, files_of(plan.folder, version).version_folder,
+                                  parsed.config.default_model_filename));
   }
   if (!parsed.config.backend.empty()) {
     PROA_ASSIGN(plan.backend, options_.backends(parsed.config.backend));

@@ -223,6 +223,21 @@ TEST_F(ModelRepositoryTest, RefusesLabelsFromOutsideTheRepository) {
               HasSubstr("leads out of the model repository"));
 }
 
+TEST_F(ModelRepositoryTest, RefusesModelFilesFromOutsideTheRepository) {
+  add_model("linked");
+  std::filesystem::create_symlink(temp_.write("model.onnx", ""),
+                                  temp_.path() / "repo/linked/1/model.onnx");
+  temp_.make_folder("repo/version");
+  std::filesystem::create_directory_symlink(temp_.make_folder("outside"),
+                                            temp_.path() / "repo/version/1");
+  add_model("climbing", "backend: 'scripted' default_model_filename: '../../../model.onnx'");
+  const auto repository = started();
+  EXPECT_THAT(repository->find("linked", "").error().message, HasSubstr("leads out of"));
+  EXPECT_THAT(repository->find("version", "").error().message, HasSubstr("leads out of"));
+  EXPECT_THAT(repository->find("climbing", "").error().message,
+              HasSubstr("default_model_filename: '../../../model.onnx' is no path inside"));
+}
+
 TEST_F(ModelRepositoryTest, SaysWhatAFolderWithoutVersionsLacks) {
   temp_.write("repo/m/model.onnx", "");
   temp_.make_folder("repo/m/v1");

@@ -125,6 +125,28 @@ Result<fs::path> LocalFolder::find_inside(const fs::path& folder, std::string_vi
   return folder / relative;
 }
 
+Status LocalFolder::check_links(const fs::path& folder) const {
+  std::error_code failed;
+  std::size_t count = 0;
+  // Goes into folders, but through no link: where one leads is checked here, and what lies there,
+  // if it is inside, where it is.
+  fs::recursive_directory_iterator entries(folder, failed);
+  for (; !failed && entries != fs::recursive_directory_iterator(); entries.increment(failed)) {
+    if (++count > kMaxEntries) {
+      return error::invalid_argument("'{}' holds more than the {} entries that are checked",
+                                     quoted(folder), kMaxEntries);
+    }
+    std::error_code ignored;
+    if (!entries->is_symlink(ignored)) continue;
+    const auto inside =
+        find_inside(entries->path().parent_path(), entries->path().filename().native());
+    // A link that leads nowhere leads to no secret.
+    if (!inside && inside.error().code != ErrorCode::kNotFound) return inside.error();
+  }
+  if (failed) return cannot_read(folder, failed);
+  return {};
+}
+
 Result<std::string> read_file(const fs::path& path, std::size_t limit_bytes) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));

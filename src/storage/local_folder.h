@@ -40,6 +40,14 @@ class LocalFolder {
   Result<std::filesystem::path> find_inside(const std::filesystem::path& folder,
                                             std::string_view relative) const;
 
+  // Checks every link in `folder` and below: what reads the folder by itself (a SavedModel, weights
+  // beside a model file) must not be led out of the repository either.
+  // Errors: kPermissionDenied naming the link; kInvalidArgument when there are more than
+  // kMaxEntries entries.
+  Status check_links(const std::filesystem::path& folder) const;
+
+  static constexpr std::size_t kMaxEntries = 100'000;
+
  private:
   explicit LocalFolder(std::filesystem::path root) : root_(std::move(root)) {}
 

@@ -100,6 +100,23 @@ TEST(LocalFolderTest, RefusesPathsThatClimbOrAreAbsolute) {
   EXPECT_TRUE(folder.find_inside(temp.path() / "repo/model", "labels.txt"));
 }
 
+TEST(LocalFolderTest, ChecksEveryLinkBelowAFolder) {
+  TempFolder temp;
+  temp.write("repo/shared/weights.bin", "inside");
+  temp.write("secret.bin", "outside");
+  const fs::path version = temp.make_folder("repo/model/1");
+  temp.make_folder("repo/model/1/model.savedmodel/variables");
+  const LocalFolder folder = open(temp.path() / "repo");
+  fs::create_symlink("../../shared/weights.bin", version / "weights.bin");
+  fs::create_symlink("nowhere", version / "broken");
+  EXPECT_TRUE(folder.check_links(version));
+  const fs::path deep = version / "model.savedmodel/variables/data";
+  fs::create_symlink(temp.path() / "secret.bin", deep);
+  const Error error = folder.check_links(version).error();
+  EXPECT_EQ(error.code, ErrorCode::kPermissionDenied);
+  EXPECT_THAT(error.message, HasSubstr(deep.native()));
+}
+
 TEST(LocalFolderTest, AcceptsARootThatIsSwappedByALink) {
   TempFolder temp;
   temp.write("tree_a/model/1/file", "a");
