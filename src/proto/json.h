@@ -19,13 +19,13 @@ namespace proa::proto {
 // Bytes that are not UTF-8 in a string become U+FFFD.
 std::string to_json(const google::protobuf::Message& message);
 
-// Reads JSON into `message`, normally an empty one. Field names are proto names
-// or their lowerCamelCase form; integers and floats may be strings; enums names or numbers; null
-// leaves a field unset.
+// Reads JSON into `message`, normally an empty one. Field names are proto names or their
+// lowerCamelCase form; integers and floats may be strings; enums names or numbers; null leaves a
+// field unset.
 // Errors: kInvalidArgument with line, column and path ("line 3, column 9: input[0].dims: wanted
 // ..."), for: text that is not JSON, unknown fields (with the nearest known name), values of
 // another type or out of range, unknown enum values, a field or a oneof that is set twice, more
-// than kMaxJsonDepth levels. What was merged before the error stays in `message`.
+// than kMaxJsonDepth levels. What was read before the error stays in `message`.
 Status from_json(std::string_view text, google::protobuf::Message& message);
 
 inline constexpr int kMaxJsonDepth = 100;

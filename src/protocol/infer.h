@@ -92,7 +92,7 @@ struct EncodedMessage {
 };
 
 // Outputs of at least this many bytes are referenced by an encoded message; smaller ones are copied
-// into it, which costs less than another part. Source: infer_bench.cc.
+// into it, so that a small response is one part.
 inline constexpr std::size_t kReferenceFromBytes = 4096;
 
 }  // namespace proa::protocol

@@ -15,8 +15,8 @@ namespace proa::protocol {
 // ranges of its buffer. Typed contents become buffers of their own, in row-major bytes.
 // Data types are parsed but not checked against anything: an unknown name with raw contents reads
 // as kInvalid. Byte sizes against shapes are the caller's to check (core::build_request).
-// Errors: kInvalidArgument, for bytes that are not a message (with the place, "inputs[1].shape at
-// byte 93"), raw and typed contents together, a number of raw contents other than that of the
+// Errors: kInvalidArgument, for bytes that are not a message (with the place, "inputs.shape at byte
+// 93 of 120"), raw and typed contents together, a number of raw contents other than that of the
 // inputs, contents of another type than the input's, values that do not fit it, parameters of a
 // wrong type, names starting with "triton_", and beyond the limits of infer.h;
 // kUnimplemented for shared memory.
