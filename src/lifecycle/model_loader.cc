@@ -89,13 +89,17 @@ core::ModelFiles files_of(const fs::path& folder, std::int64_t version) {
   return {folder, folder / std::to_string(version), version};
 }
 
-// Nothing that the backend will read may lie outside of the repository; that the model file exists
-// is for the backend to say, which knows whether it needs one.
-Status check_version_folder(const storage::LocalFolder& repository, const fs::path& version_folder,
-                            const std::string& file) {
+// Nothing that the backend will read may lie outside of the repository.
+Status check_version_folder(const storage::LocalFolder& repository,
+                            const fs::path& version_folder) {
   PROA_TRY(
       repository.find_inside(version_folder.parent_path(), version_folder.filename().native()));
-  PROA_TRY(repository.check_links(version_folder));
+  return repository.check_links(version_folder);
+}
+
+// That the model file exists is for the backend to say, which knows whether it needs one.
+Status check_model_file(const storage::LocalFolder& repository, const fs::path& version_folder,
+                        const std::string& file) {
   if (file.empty()) return {};
   const auto found = repository.find_inside(version_folder, file);
   if (found || found.error().code == ErrorCode::kNotFound) return {};
@@ -111,14 +115,15 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
   PROA_ASSIGN(config::ParsedConfig parsed, read_config(repository, plan.folder));
   PROA_ASSIGN(plan.versions,
               choose_versions(plan.folder, parsed.config.version_policy, parsed.warnings));
+  for (const std::int64_t version : plan.versions) {
+    PROA_TRY(check_version_folder(repository, files_of(plan.folder, version).version_folder));
+  }
   // The newest version stands for all of them.
   const core::ModelFiles files = files_of(plan.folder, plan.versions.back());
   PROA_ASSIGN(const std::vector<std::string> names, storage::list_names(files.version_folder));
   PROA_TRY(config::complete_from_folder(name, names, options_.completion, parsed));
-  for (const std::int64_t version : plan.versions) {
-    PROA_TRY(check_version_folder(repository, files_of(plan.folder, version).version_folder,
-                                  parsed.config.default_model_filename));
-  }
+  PROA_TRY(
+      check_model_file(repository, files.version_folder, parsed.config.default_model_filename));
   if (!parsed.config.backend.empty()) {
     PROA_ASSIGN(plan.backend, options_.backends(parsed.config.backend));
     if (options_.completion.enabled) {
