@@ -30,7 +30,9 @@ class Instance {
   // Takes the finished batch back: outputs or errors are set. Called exactly once per start().
   using Done = std::move_only_function<void(std::unique_ptr<Batch>)>;
 
-  virtual ~Instance() = default;  // no batch is in flight any more
+  // No batch is in flight any more, but a thread of the instance's own may still be returning from
+  // the last `done`: the destructor waits for it.
+  virtual ~Instance() = default;
   virtual void start(std::unique_ptr<Batch> batch, Done done) = 0;
   virtual int max_in_flight() const { return 1; }
 };

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <future>
+#include <thread>
+
 #include "base/testing/manual_timer.h"
 #include "core/testing/puppet_model.h"
 #include "core/testing/recording_sink.h"
@@ -377,6 +381,50 @@ TEST_F(SchedulerTest, ABurstWithinTheInstancesCapacityIsNotRefused) {
   EXPECT_EQ(answers_.ids(), "");
   puppet_.finish();
   puppet_.finish();
+}
+
+// Asks for one more request from inside each answer, and notes on which thread they ran.
+class EndlessSink final : public ResponseSink {
+ public:
+  struct Shared {
+    Scheduler* scheduler = nullptr;
+    int left = 0;
+    std::vector<std::thread::id> threads;
+    std::promise<void> done;
+  };
+  explicit EndlessSink(Shared& shared) : shared_(shared) {}
+  void send(Response, bool) override {
+    shared_.threads.push_back(std::this_thread::get_id());
+    if (--shared_.left == 0) return shared_.done.set_value();
+    auto next = float_request("next");
+    next->sink = std::make_unique<EndlessSink>(shared_);
+    shared_.scheduler->submit(std::move(next));
+  }
+
+ private:
+  Shared& shared_;
+};
+
+TEST_F(SchedulerTest, InlineBatchesDoNotCaptureTheCallersThread) {
+  EndlessSink::Shared shared{.left = 20};
+  std::vector<std::unique_ptr<Instance>> instances;
+  instances.push_back(std::make_unique<EchoInstance>());
+  scheduler_ = std::make_shared<Scheduler>(
+      float_config(4), std::move(instances),
+      Scheduler::Options{.execution = Execution::kInline,
+                         .clock = &clock_,
+                         .timer = &timer_,
+                         .statistics = std::make_shared<ModelStatistics>(1, clock_)});
+  shared.scheduler = scheduler_.get();
+  scheduler_->start();
+  auto first = request("first");
+  first->sink = std::make_unique<EndlessSink>(shared);
+  scheduler_->submit(std::move(first));
+  shared.done.get_future().wait();
+  const auto here =
+      std::count(shared.threads.begin(), shared.threads.end(), std::this_thread::get_id());
+  EXPECT_EQ(here, 4);
+  EXPECT_EQ(shared.threads.size(), 20u);
 }
 
 // A sink that asks its scheduler for more from inside the answer, as an ensemble does.
