@@ -119,8 +119,6 @@ void Acceptor::adopt(int fd, const sockaddr_storage& peer) {
   }
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  stats.connections_accepted.add(1);
-  stats.connections_open.add(1);
   if (!ticking_) {
     coarse_now_ = loop_.now();
     schedule_tick();
@@ -128,6 +126,8 @@ void Acceptor::adopt(int fd, const sockaddr_storage& peer) {
   auto* connection = new Connection(*this, std::move(socket), peer);
   connections_.push_back(*connection);
   connection->start();
+  stats.connections_accepted.add(1);
+  stats.connections_open.add(1);
 }
 
 // Nothing of the request is read: an answer of one try, as a hint for people.

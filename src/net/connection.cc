@@ -15,8 +15,9 @@ namespace {
 // How often one connection may be read before others get their turn.
 constexpr int kReadsPerEvent = 8;
 constexpr std::size_t kMaxVectors = 64;
-// How long an answer that refuses a body waits for its client to stop sending.
-constexpr std::chrono::milliseconds kLingerTime{2'000};
+// How long a connection that has said its last word waits for its client to close: closing before
+// the client has stopped sending would take that word back (TCP reset).
+constexpr std::chrono::milliseconds kLingerTime{1'000};
 
 std::string format_peer(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = "?";

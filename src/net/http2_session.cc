@@ -89,7 +89,9 @@ void Http2Session::on_written() {
     if (Http2Stream* stream = find(writable_[i])) stream->call_on_writable();
   }
   writable_.clear();
-  const bool over = nghttp2_session_want_read(raw()) == 0 && nghttp2_session_want_write(raw()) == 0;
+  // nghttp2 takes the first GOAWAY of a drain for the end; the second is still to come.
+  const bool over = drain_ != Drain::kNoticed && nghttp2_session_want_read(raw()) == 0 &&
+                    nghttp2_session_want_write(raw()) == 0;
   const bool drained = drain_ == Drain::kFinal && idle();
   if (over || drained || goodbye_sent_) connection_.close_when_sent(/*linger=*/true);
 }
@@ -219,7 +221,9 @@ void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
     case NGHTTP2_HEADERS:
       break;
     case NGHTTP2_GOAWAY:
-      goodbye_sent_ = goodbye_sent_ || expelled_;
+      goodbye_sent_ = expelled_;
+      // Behind the GOAWAY: nghttp2 would send it in front.
+      if (drain_ == Drain::kNoticed) nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
       return;
     default:
       return;
@@ -290,7 +294,6 @@ void Http2Session::start_drain() {
   drain_ = Drain::kNoticed;
   drain_deadline_ = deadline_after(connection_.host().coarse_now(), kDrainRoundTrip);
   nghttp2_submit_shutdown_notice(raw());
-  nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
   connection_.mark_dirty();
 }
 

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -15,14 +16,21 @@
 
 namespace proa::net {
 
-Http1Client::Http1Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+Http1Client::Http1Client(std::uint16_t port, Connect when)
+    : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  const timeval limit{.tv_sec = 10, .tv_usec = 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  const int on = 1;
+  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (when == Connect::kNow) connect(port);
+}
+
+void Http1Client::connect(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const timeval limit{.tv_sec = 10, .tv_usec = 0};
-  ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   PROA_CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
              "the test's server must listen");
 }

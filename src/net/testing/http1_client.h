@@ -17,10 +17,13 @@ struct Http1Response {
 // as if the server had closed.
 class Http1Client {
  public:
-  explicit Http1Client(std::uint16_t port);
+  enum class Connect { kNow, kLater };
+  explicit Http1Client(std::uint16_t port, Connect when = Connect::kNow);
   ~Http1Client();
   Http1Client(const Http1Client&) = delete;
 
+  // For Connect::kLater.
+  void connect(std::uint16_t port);
   // False when the server does not take it.
   bool send(std::string_view bytes);
   // The next response; `head_only` for answers to HEAD and 100 Continue.

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,6 +86,8 @@ Http2Client::Http2Client(std::uint16_t port, const Options& options)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   PROA_CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
              "the test's server must listen");
+  const int on = 1;
+  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   nghttp2_session_callbacks* callbacks;
   nghttp2_session_callbacks_new(&callbacks);
   using C = Http2ClientCallbacks;
