@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "protocol/testing/message_bytes.h"
 #include "protocol/typed.h"
 #include "tensor/bytes_tensor.h"
 #include "tensor/tensor.h"
@@ -17,24 +18,6 @@ namespace proa::protocol {
 namespace {
 
 using testing::HasSubstr;
-
-BufferView buffer_of(std::string_view bytes) {
-  Buffer buffer = Buffer::allocate(bytes.size());
-  std::ranges::copy(std::as_bytes(std::span(bytes)), buffer.data());
-  return BufferView(std::move(buffer));
-}
-
-std::string_view text_of(const BufferView& view) {
-  return {reinterpret_cast<const char*>(view.data()), view.size};
-}
-
-std::string text_of(const EncodedMessage& message) {
-  std::string text;
-  for (const MessagePart& part : message.parts)
-    text += part.bytes + std::string(text_of(part.view));
-  EXPECT_EQ(text.size(), message.size);
-  return text;
-}
 
 // --- the text form of a request, as in the case files ---
 
