@@ -32,8 +32,8 @@ Result<Graph> parse_graph(std::string_view text);
 // The attributes that differ from their default, in order, as text: {"strides", "[2,2]"}.
 std::vector<std::pair<std::string_view, std::string>> attributes(const Op& op);
 
-// What a node computes, without names: "conv(FP16[8,56,56,64], FP16[64,3,3,64], FP32[64])
-// layout=nhwc act=relu". Equal signatures mean equal work; tuning results are kept by it.
+// What a node computes, without names: "conv(FP16[8,56,56,64], const FP16[64,3,3,64], const
+// FP32[64]) layout=nhwc act=relu". Equal signatures mean equal work; tuning results are kept by it.
 std::string signature(const Graph& graph, const Node& node);
 
 // `count` numbers in [low, high), the same for the same seed everywhere.

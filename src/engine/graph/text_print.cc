@@ -146,6 +146,7 @@ std::string signature(const Graph& graph, const Node& node) {
   std::string types;
   for (ValueId id : node.inputs) {
     if (!types.empty()) types += ", ";
+    if (graph.is_constant(id)) types += "const ";
     types += id == kNoValue ? "_" : type_text(graph.value(id).type, graph.value(id).shape);
   }
   return fmt::format("{}({}){}", op_name(node.op), types, attribute_text(node.op));

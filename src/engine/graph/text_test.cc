@@ -107,7 +107,7 @@ TEST(GraphTextTest, SignatureLeavesNamesOut) {
   auto graph = parse_graph(kTiny);
   ASSERT_TRUE(graph);
   EXPECT_EQ(signature(*graph, graph->nodes[0]),
-            "conv(FP32[1,3,8,8], FP32[1,3,1,1], FP32[1]) strides=[2,2] act=clamp(0,6)");
+            "conv(FP32[1,3,8,8], const FP32[1,3,1,1], const FP32[1]) strides=[2,2] act=clamp(0,6)");
 }
 
 }  // namespace

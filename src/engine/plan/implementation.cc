@@ -17,6 +17,9 @@ bool all_half(const Graph& graph, const Node& node) {
   return graph.value(node.output()).type == DataType::kFp16 &&
          input_value(graph, node, 0).type == DataType::kFp16;
 }
+bool constant_bias(const Graph& graph, const Node& node) {
+  return node.input(2) == kNoValue || graph.is_constant(node.input(2));
+}
 bool identity_or_relu(const Activation& act) {
   return act.function == Function::kIdentity || act.function == Function::kRelu;
 }
@@ -26,6 +29,7 @@ Reason conv_basics(const Graph& graph, const Node& node) {
   if (!all_half(graph, node)) return "computes in FP16 only";
   if (conv.layout != Layout::kNhwc) return "wants NHWC";
   if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  if (!constant_bias(graph, node)) return "wants a constant bias";
   return {};
 }
 
@@ -74,6 +78,7 @@ Reason decline_lt_matmul(const Graph& graph, const Node& node, const Target&) {
   const auto& matmul = std::get<MatMul>(node.op);
   if (!all_half(graph, node)) return "computes in FP16 only";
   if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  if (!constant_bias(graph, node)) return "wants a constant bias";
   if (matmul.transpose_a) return "wants rows on the left";
   if (input_value(graph, node, 1).shape.rank() != 2) return "wants one matrix on the right";
   if (!identity_or_relu(matmul.act)) return "applies relu only";

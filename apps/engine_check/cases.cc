@@ -1,0 +1,104 @@
+#include <set>
+
+#include "checks.h"
+#include "engine/cuda/model.h"
+#include "engine/testing/cases.h"
+#include "engine/testing/compare.h"
+#include "fmt/core.h"
+
+namespace proa::engine_check {
+namespace {
+
+using engine::Graph;
+using engine::HostTensor;
+using engine::Implementation;
+
+bool uses_half(const Graph& graph) {
+  for (const engine::Value& value : graph.values) {
+    if (value.type == DataType::kFp16) return true;
+  }
+  return false;
+}
+
+// Runs a loaded model on `inputs`, in the graph's types.
+Result<std::vector<HostTensor>> run(const engine::cuda::CudaModel& model, const Graph& graph,
+                                    const std::vector<HostTensor>& inputs) {
+  PROA_ASSIGN(auto stream, model.create_stream(1));
+  std::vector<Buffer> packed;
+  std::vector<std::span<const std::byte>> in;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    packed.push_back(engine::pack_floats(graph.value(graph.inputs[i]).type, inputs[i].data));
+    in.push_back(packed.back().bytes());
+  }
+  std::vector<std::vector<std::byte>> bytes;
+  for (engine::ValueId id : graph.outputs) bytes.emplace_back(graph.value(id).bytes());
+  const std::vector<std::span<std::byte>> out(bytes.begin(), bytes.end());
+  PROA_TRY(stream->start(0, model.buckets().front().batch, in, out));
+  PROA_TRY(stream->wait(0));
+  std::vector<HostTensor> outputs;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const engine::Value& value = graph.value(graph.outputs[i]);
+    outputs.push_back(
+        {value.shape,
+         engine::unpack_floats(value.type, bytes[i], static_cast<std::size_t>(value.elements()))});
+  }
+  return outputs;
+}
+
+// All implementations but `wanted`.
+std::set<Implementation> others(Implementation wanted) {
+  std::set<Implementation> set;
+  for (int i = 0; i <= static_cast<int>(Implementation::kReference); ++i) {
+    if (static_cast<Implementation>(i) != wanted) set.insert(static_cast<Implementation>(i));
+  }
+  return set;
+}
+
+Status check_with(const engine::OperatorCase& each, Implementation wanted, bool tune,
+                  Report& report) {
+  const Graph& graph = each.graph;
+  engine::cuda::ModelOptions options;
+  options.buckets = {graph.value(graph.inputs.front()).shape[0]};
+  options.tuner.time_candidates = tune;
+  options.tuner.avoid = others(wanted);
+  const std::string name = fmt::format("{} by {}", each.name, name_of(wanted));
+  auto model = engine::cuda::CudaModel::load(graph, options);
+  if (!model) {
+    report.check(false, name + ": " + model.error().message);
+    return {};
+  }
+  const std::vector<HostTensor> inputs = engine::random_inputs(graph);
+  PROA_ASSIGN(const std::vector<HostTensor> expected, engine::run_graph(graph, inputs));
+  PROA_ASSIGN(const std::vector<HostTensor> got, run(**model, graph, inputs));
+  const double limit = uses_half(graph) ? 2e-3 : 2e-6;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double distance = engine::relative_l2(got[i].data, expected[i].data);
+    report.check(distance < limit, fmt::format("{}, output {}: distance {:.3g}, limit {:.3g}", name,
+                                               i, distance, limit));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_cases(const std::string& folder, bool tune, Report& report) {
+  PROA_ASSIGN(const std::vector<engine::OperatorCase> cases, engine::read_operator_cases(folder));
+  PROA_ASSIGN(const engine::cuda::DeviceInfo device, engine::cuda::open_device(0));
+  for (const engine::OperatorCase& each : cases) {
+    auto plan = engine::lower(each.graph, {device.compute_capability});
+    if (!plan) {
+      fmt::print("declined {}: {}\n", each.name, plan.error().message);
+      continue;
+    }
+    std::set<Implementation> wanted;
+    for (const engine::Step& step : plan->steps) {
+      wanted.insert(step.candidates.begin(), step.candidates.end());
+    }
+    for (Implementation implementation : wanted) {
+      PROA_TRY(check_with(each, implementation, tune, report));
+    }
+  }
+  return {};
+}
+
+}  // namespace proa::engine_check

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report.h"
+
+namespace proa::engine_check {
+
+// Every operator case of `folder` on the GPU, once with each implementation that takes it, against
+// the host reference. `tune` times the candidates instead of taking the first.
+Status check_cases(const std::string& folder, bool tune, Report& report);
+
+struct NetworkOptions {
+  std::string model;
+  std::vector<std::int64_t> buckets = {1, 8};
+  std::string cache;
+  int threads = 16;
+  bool fp32 = false;
+  bool tune = true;
+  bool check = true;
+};
+
+// A model file on the GPU: answers against OpenVINO in FP32 on the CPU, then the time of one graph
+// replay for each batch size.
+Status check_network(const NetworkOptions& options, Report& report);
+
+}  // namespace proa::engine_check

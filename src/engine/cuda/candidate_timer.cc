@@ -1,0 +1,182 @@
+#include "engine/cuda/candidate_timer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/cuda/operands.h"
+#include "engine/cuda/status.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+constexpr std::size_t kSmallActivations = std::size_t{16} << 20;
+constexpr std::size_t kRotatedWeights = std::size_t{48} << 20;
+constexpr std::size_t kRotatedAll = std::size_t{200} << 20;
+constexpr std::size_t kMostSets = 24;
+constexpr std::size_t kLaunches = 24;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 1023) / 1024 * 1024; }
+
+std::size_t sets_for(std::size_t rotated, std::size_t bytes) {
+  return std::clamp<std::size_t>(rotated / std::max<std::size_t>(bytes, 1), 1, kMostSets);
+}
+
+// Numbers that keep the answer near one, whatever the length of the sums.
+float spread_of(const Graph& graph, const Node& node, std::size_t i) {
+  const bool linear =
+      std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+  if (!linear || i != 1) return 1.0f;
+  const Value& weight = graph.value(node.inputs[1]);
+  const Shape& output = graph.value(node.output()).shape;
+  const auto conv = std::get_if<Conv>(&node.op);
+  const std::size_t axis = conv != nullptr ? image_axes(conv->layout).c : output.rank() - 1;
+  const auto sum_length = static_cast<float>(weight.elements() / output[axis]);
+  return std::sqrt(3.0f / std::max(sum_length, 1.0f));
+}
+
+}  // namespace
+
+Result<CandidateTimer> CandidateTimer::create(const Graph& graph, const Node& node,
+                                              Libraries& libraries) {
+  CandidateTimer timer(graph, node, libraries);
+  PROA_ASSIGN(timer.stream_, make_stream());
+  PROA_ASSIGN(timer.begin_, make_event(true));
+  PROA_ASSIGN(timer.end_, make_event(true));
+  PROA_TRY(timer.allocate());
+  PROA_TRY(timer.fill());
+  return timer;
+}
+
+Status CandidateTimer::allocate() {
+  std::size_t activations = graph_->value(node_->output()).bytes(), weights = 0;
+  for (ValueId id : node_->inputs) {
+    if (id == kNoValue) continue;
+    (graph_->is_constant(id) ? weights : activations) += graph_->value(id).bytes();
+  }
+  if (activations <= kSmallActivations) {
+    weight_sets_ = sets_for(kRotatedWeights, weights);
+  } else {
+    input_sets_ = weight_sets_ = sets_for(kRotatedAll, activations + weights);
+  }
+  const auto make = [&](const Value& value, std::size_t sets) -> Result<Operand> {
+    Operand operand;
+    operand.stride = aligned(value.bytes());
+    operand.sets = sets;
+    PROA_ASSIGN(operand.memory, DeviceMemory::allocate(operand.stride * sets, "tuning"));
+    return operand;
+  };
+  for (ValueId id : node_->inputs) {
+    inputs_.emplace_back();
+    if (id == kNoValue) continue;
+    PROA_ASSIGN(inputs_.back(),
+                make(graph_->value(id), graph_->is_constant(id) ? weight_sets_ : input_sets_));
+    const Value& value = graph_->value(id);
+    if (!graph_->is_constant(id) || value.type != DataType::kFp32) continue;
+    PROA_ASSIGN(inputs_.back().as_half,
+                DeviceMemory::allocate(static_cast<std::size_t>(value.elements()) * 2, "tuning"));
+  }
+  PROA_ASSIGN(output_, make(graph_->value(node_->output()), input_sets_));
+  PROA_ASSIGN(workspace_, DeviceMemory::allocate(kMostWorkspaceBytes, "tuning"));
+  PROA_ASSIGN(second_output_, DeviceMemory::allocate(output_.stride, "tuning"));
+  PROA_ASSIGN(sums_, DeviceMemory::allocate(3 * sizeof(float), "tuning"));
+  return {};
+}
+
+Status CandidateTimer::fill() {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Operand& operand = inputs_[i];
+    if (operand.memory.data() == nullptr) continue;
+    const Value& value = graph_->value(node_->inputs[i]);
+    const float spread = spread_of(*graph_, *node_, i);
+    const auto all =
+        static_cast<std::int64_t>(operand.stride * operand.sets / element_size(value.type));
+    PROA_CUDA(launch_random(operand.memory.data(), number_of(value.type), all, -spread, spread,
+                            i + 1, stream_.get()));
+    if (operand.as_half.data() == nullptr) continue;
+    // The first set's numbers, rounded: small vectors, which stay in the cache anyway.
+    PROA_CUDA(launch_pointwise({{operand.memory.data(), Number::kFloat}, Spread::kFull}, {}, false,
+                               BinaryKind::kAdd, {}, operand.as_half.data(), Number::kHalf,
+                               value.elements(), 1, stream_.get()));
+  }
+  PROA_CUDA(cudaStreamSynchronize(stream_.get()));
+  return {};
+}
+
+Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_t set) {
+  return arguments(kernel, set, output_.memory.at(set % output_.sets * output_.stride));
+}
+
+Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_t set,
+                                            void* output) {
+  Arguments made;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Operand& operand = inputs_[i];
+    if (operand.memory.data() == nullptr) {
+      made.inputs.push_back(nullptr);
+      continue;
+    }
+    const DataType natural = graph_->value(node_->inputs[i]).type;
+    const bool constant = graph_->is_constant(node_->inputs[i]);
+    const DataType wanted = constant ? kernel.constant_type(i, natural) : natural;
+    if (wanted != natural && (wanted != DataType::kFp16 || operand.as_half.data() == nullptr)) {
+      return error::internal("a kernel wants an input as {}", data_type_name(wanted));
+    }
+    made.inputs.push_back(wanted == natural ? operand.memory.at(set % operand.sets * operand.stride)
+                                            : operand.as_half.data());
+  }
+  made.output = output;
+  made.workspace = workspace_.data();
+  return made;
+}
+
+Result<float> CandidateTimer::time(StepKernel& kernel, int repeats) {
+  // Once outside a graph: modules load, attributes are set.
+  PROA_ASSIGN(const Arguments first, arguments(kernel, 0));
+  PROA_TRY(kernel.launch(first, *libraries_, stream_.get()));
+  PROA_CUDA(cudaStreamSynchronize(stream_.get()));
+  auto graph = CapturedGraph::capture(stream_.get(), [&](cudaStream_t stream) -> Status {
+    for (std::size_t set = 0; set < kLaunches; ++set) {
+      PROA_ASSIGN(const Arguments each, arguments(kernel, set));
+      PROA_TRY(kernel.launch(each, *libraries_, stream));
+    }
+    return {};
+  });
+  if (!graph) return std::move(graph).error();
+  std::vector<float> times;
+  PROA_TRY(graph->launch(stream_.get()));
+  for (int i = 0; i < repeats; ++i) {
+    PROA_CUDA(cudaEventRecord(begin_.get(), stream_.get()));
+    PROA_TRY(graph->launch(stream_.get()));
+    PROA_CUDA(cudaEventRecord(end_.get(), stream_.get()));
+    PROA_CUDA(cudaEventSynchronize(end_.get()));
+    float milliseconds = 0;
+    PROA_CUDA(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
+    times.push_back(milliseconds * 1e3f / kLaunches);
+  }
+  std::ranges::nth_element(times, times.begin() + repeats / 2);
+  return times[static_cast<std::size_t>(repeats / 2)];
+}
+
+Result<float> CandidateTimer::distance_from_plain(StepKernel& kernel) {
+  PROA_ASSIGN(const std::unique_ptr<StepKernel> plain,
+              kReferenceMaker.build(*graph_, *node_, "", *libraries_));
+  PROA_ASSIGN(const Arguments ours, arguments(kernel, 0));
+  PROA_ASSIGN(const Arguments theirs, arguments(*plain, 0, second_output_.data()));
+  PROA_CUDA(cudaMemsetAsync(ours.output, 0xff, output_.stride, stream_.get()));
+  PROA_CUDA(cudaMemsetAsync(sums_.data(), 0, 3 * sizeof(float), stream_.get()));
+  PROA_TRY(kernel.launch(ours, *libraries_, stream_.get()));
+  PROA_TRY(plain->launch(theirs, *libraries_, stream_.get()));
+  const Value& value = graph_->value(node_->output());
+  const Number type = number_of(value.type);
+  PROA_CUDA(launch_compare({ours.output, type}, {theirs.output, type}, value.elements(),
+                           static_cast<float*>(sums_.data()), stream_.get()));
+  float sums[3] = {};
+  PROA_CUDA(
+      cudaMemcpyAsync(sums, sums_.data(), sizeof sums, cudaMemcpyDeviceToHost, stream_.get()));
+  PROA_CUDA(cudaStreamSynchronize(stream_.get()));
+  if (sums[2] > 0) return std::numeric_limits<float>::infinity();
+  return std::sqrt(sums[0] / std::max(sums[1], 1e-30f));
+}
+
+}  // namespace proa::engine::cuda

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/cuda/step_kernel.h"
+
+namespace proa::engine::cuda {
+
+// Random operands for one step, several sets of them, so that repeated launches do not find their
+// data in the cache unless a network would leave it there: with small activations only the weights
+// rotate (48 MB), else everything does (200 MB).
+class CandidateTimer {
+ public:
+  // `graph` and `libraries` must outlive it.
+  static Result<CandidateTimer> create(const Graph& graph, const Node& node, Libraries& libraries);
+
+  // The time of one launch in microseconds: median of `repeats` replays of a captured graph.
+  // Errors: what the kernel answered; kUnavailable when the device broke.
+  Result<float> time(StepKernel& kernel, int repeats);
+
+  // The relative L2 distance of the kernel's answer from the plain kernel's; output poisoned first.
+  Result<float> distance_from_plain(StepKernel& kernel);
+
+ private:
+  CandidateTimer(const Graph& graph, const Node& node, Libraries& libraries)
+      : graph_(&graph), node_(&node), libraries_(&libraries) {}
+  Status allocate();
+  Status fill();
+  Result<Arguments> arguments(const StepKernel& kernel, std::size_t set);
+  Result<Arguments> arguments(const StepKernel& kernel, std::size_t set, void* output);
+
+  const Graph* graph_;
+  const Node* node_;
+  Libraries* libraries_;
+  Stream stream_;
+  Event begin_, end_;
+  std::size_t input_sets_ = 1, weight_sets_ = 1;
+  struct Operand {
+    DeviceMemory memory;   // all sets, one behind the other, in the value's own type
+    DeviceMemory as_half;  // of a small FP32 constant, for kernels that want it so
+    std::size_t stride = 0;
+    std::size_t sets = 1;
+  };
+  std::vector<Operand> inputs_;
+  Operand output_;
+  DeviceMemory workspace_, second_output_, sums_;
+};
+
+}  // namespace proa::engine::cuda

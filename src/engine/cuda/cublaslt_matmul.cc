@@ -1,0 +1,182 @@
+// Matrix products with bias, residual and relu in cuBLASLt's epilogue: MatMul with a constant
+// matrix on the right, and 1x1 convolutions over NHWC pixels. A variant is the algorithm as the
+// library wrote it, in hexadecimal; it is good for that library version.
+// Source: cuBLAS 13 documentation, "Using the cuBLASLt API".
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "engine/cuda/status.h"
+#include "engine/cuda/step_kernel.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+constexpr int kMostAlgorithms = 16;
+
+// y[rows, outs] = act(x[rows, inner] * weight + bias + residual), all FP16 with FP32 sums.
+// `turned`: the weight is [outs, inner], else [inner, outs].
+struct Problem {
+  std::int64_t rows = 0, inner = 0, outs = 0;
+  bool turned = true, bias = false, residual = false, relu = false;
+};
+
+Problem problem_of(const Graph& graph, const Node& node) {
+  Problem problem;
+  const Value& weight = graph.value(node.inputs[1]);
+  const Value& output = graph.value(node.output());
+  problem.outs = output.shape[output.shape.rank() - 1];
+  problem.rows = output.elements() / problem.outs;
+  problem.inner = weight.elements() / problem.outs;
+  problem.bias = node.input(2) != kNoValue;
+  problem.residual = node.input(3) != kNoValue;
+  if (const auto* matmul = std::get_if<MatMul>(&node.op)) {
+    problem.turned = matmul->transpose_b;
+    problem.relu = matmul->act.function == Function::kRelu;
+  } else {
+    problem.relu = std::get<Conv>(node.op).act.function == Function::kRelu;
+  }
+  return problem;
+}
+
+struct DestroyMatmul {
+  void operator()(cublasLtMatmulDesc_t p) const { (void)cublasLtMatmulDescDestroy(p); }
+};
+struct DestroyLayout {
+  void operator()(cublasLtMatrixLayout_t p) const { (void)cublasLtMatrixLayoutDestroy(p); }
+};
+struct DestroyPreference {
+  void operator()(cublasLtMatmulPreference_t p) const { (void)cublasLtMatmulPreferenceDestroy(p); }
+};
+using MatmulDescriptor =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, DestroyMatmul>;
+using LayoutDescriptor =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, DestroyLayout>;
+using Preference =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, DestroyPreference>;
+
+// cuBLASLt counts in columns: our row-major y is its [outs, rows], x its [inner, rows].
+struct Descriptors {
+  MatmulDescriptor matmul;
+  LayoutDescriptor weight, x, y;
+};
+
+template <class T>
+Status set(const MatmulDescriptor& matmul, cublasLtMatmulDescAttributes_t name, const T& value) {
+  PROA_CUBLAS(cublasLtMatmulDescSetAttribute(matmul.get(), name, &value, sizeof value));
+  return {};
+}
+
+Result<LayoutDescriptor> make_layout(std::int64_t rows, std::int64_t columns) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  PROA_CUBLAS(cublasLtMatrixLayoutCreate(&layout, CUDA_R_16F, static_cast<std::uint64_t>(rows),
+                                         static_cast<std::uint64_t>(columns), rows));
+  return LayoutDescriptor(layout);
+}
+
+cublasLtEpilogue_t epilogue_of(const Problem& problem) {
+  if (problem.bias) return problem.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  return problem.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+Result<Descriptors> describe(const Problem& problem) {
+  Descriptors made;
+  cublasLtMatmulDesc_t matmul = nullptr;
+  PROA_CUBLAS(cublasLtMatmulDescCreate(&matmul, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  made.matmul.reset(matmul);
+  const cublasOperation_t left = problem.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+  PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_TRANSA, left));
+  PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem)));
+  if (problem.bias) {
+    PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16F));
+  }
+  PROA_ASSIGN(made.weight, problem.turned ? make_layout(problem.inner, problem.outs)
+                                          : make_layout(problem.outs, problem.inner));
+  PROA_ASSIGN(made.x, make_layout(problem.inner, problem.rows));
+  PROA_ASSIGN(made.y, make_layout(problem.outs, problem.rows));
+  return made;
+}
+
+std::string to_hex(const cublasLtMatmulAlgo_t& algorithm) {
+  std::string text;
+  for (std::uint64_t word : algorithm.data) text += fmt::format("{:016x}", word);
+  return text;
+}
+
+Result<cublasLtMatmulAlgo_t> from_hex(std::string_view text) {
+  cublasLtMatmulAlgo_t algorithm{};
+  constexpr std::size_t kDigits = 16;
+  bool good = text.size() == std::size(algorithm.data) * kDigits;
+  for (std::size_t i = 0; good && i < std::size(algorithm.data); ++i) {
+    const char* begin = text.data() + i * kDigits;
+    std::uint64_t word = 0;
+    good = std::from_chars(begin, begin + kDigits, word, 16).ptr == begin + kDigits;
+    algorithm.data[i] = word;
+  }
+  if (good) return algorithm;
+  return error::invalid_argument("'{}' is no cuBLASLt algorithm", text);
+}
+
+class LtMatmul final : public StepKernel {
+ public:
+  LtMatmul(Descriptors descriptors, const Problem& problem, const cublasLtMatmulAlgo_t& algorithm)
+      : descriptors_(std::move(descriptors)), problem_(problem), algorithm_(algorithm) {}
+
+  std::size_t workspace_bytes() const override { return kWorkspaceBytes; }
+  DataType constant_type(std::size_t, DataType) const override { return DataType::kFp16; }
+
+  Status launch(const Arguments& arguments, Libraries& libraries, cudaStream_t stream) override {
+    if (problem_.bias) {
+      PROA_TRY(set(descriptors_.matmul, CUBLASLT_MATMUL_DESC_BIAS_POINTER, arguments.inputs[2]));
+    }
+    const float one = 1.0f, beta = problem_.residual ? 1.0f : 0.0f;
+    const void* residual = problem_.residual ? arguments.inputs[3] : arguments.output;
+    PROA_CUBLAS(cublasLtMatmul(libraries.cublaslt(), descriptors_.matmul.get(), &one,
+                               arguments.inputs[1], descriptors_.weight.get(), arguments.inputs[0],
+                               descriptors_.x.get(), &beta, residual, descriptors_.y.get(),
+                               arguments.output, descriptors_.y.get(), &algorithm_,
+                               arguments.workspace, kWorkspaceBytes, stream));
+    return {};
+  }
+
+ private:
+  Descriptors descriptors_;
+  Problem problem_;
+  cublasLtMatmulAlgo_t algorithm_;
+};
+
+Result<std::vector<std::string>> variants(const Graph& graph, const Node& node,
+                                          Libraries& libraries) {
+  PROA_ASSIGN(const Descriptors made, describe(problem_of(graph, node)));
+  cublasLtMatmulPreference_t raw = nullptr;
+  PROA_CUBLAS(cublasLtMatmulPreferenceCreate(&raw));
+  const Preference preference(raw);
+  PROA_CUBLAS(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                   &kWorkspaceBytes, sizeof kWorkspaceBytes));
+  std::array<cublasLtMatmulHeuristicResult_t, kMostAlgorithms> results{};
+  int found = 0;
+  PROA_CUBLAS(cublasLtMatmulAlgoGetHeuristic(
+      libraries.cublaslt(), made.matmul.get(), made.weight.get(), made.x.get(), made.y.get(),
+      made.y.get(), raw, kMostAlgorithms, results.data(), &found));
+  std::vector<std::string> list;
+  for (int i = 0; i < found; ++i) {
+    const auto& result = results[static_cast<std::size_t>(i)];
+    if (result.state == CUBLAS_STATUS_SUCCESS) list.push_back(to_hex(result.algo));
+  }
+  return list;
+}
+
+Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
+                                          std::string_view variant, Libraries&) {
+  PROA_ASSIGN(const cublasLtMatmulAlgo_t algorithm, from_hex(variant));
+  const Problem problem = problem_of(graph, node);
+  PROA_ASSIGN(Descriptors made, describe(problem));
+  return std::make_unique<LtMatmul>(std::move(made), problem, algorithm);
+}
+
+}  // namespace
+
+const KernelMaker kCublasLtMaker = {Implementation::kCublasLt, variants, build};
+
+}  // namespace proa::engine::cuda

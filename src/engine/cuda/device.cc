@@ -1,0 +1,104 @@
+#include "engine/cuda/device.h"
+
+#include "engine/cuda/status.h"
+#include "fmt/core.h"
+
+namespace proa::engine::cuda {
+
+Result<DeviceInfo> open_device(int index) {
+  int count = 0;
+  PROA_CUDA(cudaGetDeviceCount(&count));
+  if (index < 0 || index >= count) {
+    return error::not_found("GPU {} was asked for; this machine shows {} (CUDA_VISIBLE_DEVICES)",
+                            index, count);
+  }
+  PROA_CUDA(cudaSetDevice(index));
+  cudaDeviceProp properties;
+  PROA_CUDA(cudaGetDeviceProperties(&properties, index));
+  DeviceInfo info;
+  info.index = index;
+  info.name = properties.name;
+  info.compute_capability = properties.major * 10 + properties.minor;
+  info.total_bytes = properties.totalGlobalMem;
+  info.environment =
+      fmt::format("{} cudnn {} cublaslt {}", info.name, cudnnGetVersion(), cublasLtGetVersion());
+  return info;
+}
+
+Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes, std::string_view what) {
+  void* data = nullptr;
+  const cudaError_t code = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
+  if (code == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    std::size_t free = 0, total = 0;
+    (void)cudaMemGetInfo(&free, &total);
+    return error::resource_exhausted(
+        "{} needs {:.1f} MiB of GPU memory; {:.1f} of {:.1f} MiB are free", what,
+        static_cast<double>(bytes) / (1 << 20), static_cast<double>(free) / (1 << 20),
+        static_cast<double>(total) / (1 << 20));
+  }
+  PROA_CUDA(code);
+  DeviceMemory memory;
+  memory.data_.reset(data);
+  memory.size_ = bytes;
+  return memory;
+}
+
+Result<Stream> make_stream() {
+  cudaStream_t stream = nullptr;
+  PROA_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return Stream(stream);
+}
+
+Result<Event> make_event(bool timing) {
+  cudaEvent_t event = nullptr;
+  PROA_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
+  return Event(event);
+}
+
+Result<CapturedGraph> CapturedGraph::capture(cudaStream_t stream,
+                                             const std::function<Status(cudaStream_t)>& enqueue) {
+  PROA_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  const Status status = enqueue(stream);
+  cudaGraph_t graph = nullptr;
+  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+  const std::unique_ptr<CUgraph_st, decltype([](cudaGraph_t g) { (void)cudaGraphDestroy(g); })>
+      owner(graph);
+  PROA_TRY(status);
+  PROA_CUDA(ended);
+  cudaGraphExec_t executable = nullptr;
+  PROA_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+  CapturedGraph captured;
+  captured.executable_.reset(executable);
+  return captured;
+}
+
+Status CapturedGraph::launch(cudaStream_t stream) const {
+  PROA_CUDA(cudaGraphLaunch(executable_.get(), stream));
+  return {};
+}
+
+Result<std::unique_ptr<Libraries>> Libraries::create() {
+  std::unique_ptr<Libraries> libraries(new Libraries);
+  PROA_CUDNN(cudnnCreate(&libraries->cudnn_));
+  PROA_CUBLAS(cublasLtCreate(&libraries->cublaslt_));
+  return libraries;
+}
+
+Libraries::~Libraries() {
+  if (cudnn_ != nullptr) (void)cudnnDestroy(cudnn_);
+  if (cublaslt_ != nullptr) (void)cublasLtDestroy(cublaslt_);
+}
+
+Result<const void*> ConstantStore::get(const Value& value, DataType type) {
+  const std::pair key(value.constant->data(), type);
+  if (const auto found = copies_.find(key); found != copies_.end()) return found->second.data();
+  const Buffer bytes =
+      value.type == type ? *value.constant : pack_floats(type, constant_floats(value));
+  PROA_ASSIGN(DeviceMemory memory, DeviceMemory::allocate(bytes.size(), "a constant of the model"));
+  PROA_CUDA(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  bytes_ += bytes.size();
+  return copies_.emplace(key, std::move(memory)).first->second.data();
+}
+
+}  // namespace proa::engine::cuda

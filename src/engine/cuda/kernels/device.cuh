@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include "engine/cuda/kernels/kernels.h"
+
+namespace proa::engine::cuda {
+
+// Waits until the kernels in front have ended and their results can be read, then lets the next
+// kernel start its own preparation. First statement of every kernel of the engine.
+__device__ __forceinline__ void wait_for_inputs() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ float load(const Source& source, std::int64_t i) {
+  switch (source.type) {
+    case Number::kHalf:
+      return __half2float(static_cast<const __half*>(source.data)[i]);
+    case Number::kFloat:
+      return static_cast<const float*>(source.data)[i];
+    case Number::kUint8:
+      return static_cast<const std::uint8_t*>(source.data)[i];
+    case Number::kInt8:
+      return static_cast<const std::int8_t*>(source.data)[i];
+    case Number::kInt32:
+      return static_cast<float>(static_cast<const std::int32_t*>(source.data)[i]);
+    case Number::kInt64:
+      return static_cast<float>(static_cast<const std::int64_t*>(source.data)[i]);
+  }
+  return 0;
+}
+
+// Integers are rounded to nearest even and clamped.
+__device__ __forceinline__ void store(void* y, Number type, std::int64_t i, float x) {
+  switch (type) {
+    case Number::kHalf:
+      static_cast<__half*>(y)[i] = __float2half_rn(x);
+      break;
+    case Number::kFloat:
+      static_cast<float*>(y)[i] = x;
+      break;
+    case Number::kUint8:
+      static_cast<std::uint8_t*>(y)[i] =
+          static_cast<std::uint8_t>(fminf(fmaxf(rintf(x), 0.0f), 255.0f));
+      break;
+    case Number::kInt8:
+      static_cast<std::int8_t*>(y)[i] =
+          static_cast<std::int8_t>(fminf(fmaxf(rintf(x), -128.0f), 127.0f));
+      break;
+    case Number::kInt32:
+      static_cast<std::int32_t*>(y)[i] = __float2int_rn(x);
+      break;
+    case Number::kInt64:
+      static_cast<std::int64_t*>(y)[i] = __float2ll_rn(x);
+      break;
+  }
+}
+
+__device__ __forceinline__ float apply_on_device(const Activation& act, float x) {
+  switch (act.function) {
+    case Function::kIdentity:
+      return x;
+    case Function::kRelu:
+      return fmaxf(x, 0.0f);
+    case Function::kClamp:
+      return fminf(fmaxf(x, act.low), act.high);
+    case Function::kSigmoid:
+      return 1.0f / (1.0f + expf(-x));
+    case Function::kTanh:
+      return tanhf(x);
+    case Function::kExp:
+      return expf(x);
+    case Function::kSqrt:
+      return sqrtf(x);
+    case Function::kAbs:
+      return fabsf(x);
+    case Function::kNegative:
+      return -x;
+    case Function::kSwish:
+      return x / (1.0f + expf(-x));
+    case Function::kHardSwish:
+      return x * fminf(fmaxf(x + 3.0f, 0.0f), 6.0f) / 6.0f;
+  }
+  return x;
+}
+
+__device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return a + b;
+    case BinaryKind::kSubtract:
+      return a - b;
+    case BinaryKind::kMultiply:
+      return a * b;
+    case BinaryKind::kDivide:
+      return a / b;
+    case BinaryKind::kMaximum:
+      return fmaxf(a, b);
+    case BinaryKind::kMinimum:
+      return fminf(a, b);
+  }
+  return a;
+}
+
+__device__ __forceinline__ std::int64_t thread_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+// Launches `kernel` over `threads` threads with programmatic dependent launch where the device has
+// it; elsewhere the attribute is ignored.
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), std::int64_t threads, int block,
+                   cudaStream_t stream, Arguments... arguments) {
+  if (threads <= 0) return cudaSuccess;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>((threads + block - 1) / block));
+  config.blockDim = dim3(static_cast<unsigned>(block));
+  config.stream = stream;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+}  // namespace proa::engine::cuda

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "engine/graph/op.h"
+
+namespace proa::engine::cuda {
+
+// Launchers of the engine's own kernels: plain functions that put one kernel on a stream. Pointers
+// are device memory, dense, 16-byte aligned; the result is what the launch returned. All may be
+// captured into a graph, and may start before the kernel in front has ended (they wait for it
+// themselves): programmatic dependent launch, worth 10 to 20 % of a network at batch 1.
+// This header is read by nvcc as C++20.
+
+enum class Number : std::uint8_t { kHalf, kFloat, kUint8, kInt8, kInt32, kInt64 };
+
+inline constexpr int kMaxRank = 6;
+
+// Up to six extents, outermost first.
+struct Extents {
+  int rank = 0;
+  std::int64_t size[kMaxRank] = {};
+};
+
+// Element strides of one operand as seen from the result; 0 where it broadcasts.
+struct Strides {
+  std::int64_t step[kMaxRank] = {};
+};
+
+struct Source {
+  const void* data = nullptr;
+  Number type = Number::kHalf;
+};
+
+// [N,H,W,C] convolution or window, in elements.
+struct ConvShape {
+  int n, h, w, c, k, r, s, p, q;
+  int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups;
+};
+struct PoolShape {
+  int n, h, w, c, p, q, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, pad_end_h, pad_end_w;
+};
+
+// pack.cu: [N,C,H,W] or [N,H,W,C] (C <= 4) to [N,H,W,4]; `scale` and `shift` of C floats or null.
+cudaError_t launch_pack(Source x, bool planes, int n, int h, int w, int c, const float* scale,
+                        const float* shift, void* y, Number y_type, cudaStream_t stream);
+
+// pool.cu: maxima, FP16, NHWC, c a multiple of 8.
+cudaError_t launch_max_pool(const void* x, void* y, const PoolShape& shape, cudaStream_t stream);
+
+// mean.cu: FP16 [n, inner, c] to [n, c], sums in FP32, c a multiple of 8.
+cudaError_t launch_spatial_mean(const void* x, void* y, int n, int inner, int c,
+                                cudaStream_t stream);
+
+// pointwise.cu: y = act(a) or act(a ? b) over `count` elements; FP16 or FP32.
+enum class Spread : std::uint8_t { kFull, kVector, kScalar };  // how an operand covers the result
+struct Operand {
+  Source source;
+  Spread spread = Spread::kFull;
+};
+cudaError_t launch_pointwise(Operand a, Operand b, bool has_b, BinaryKind kind, Activation act,
+                             void* y, Number y_type, std::int64_t count, int channels,
+                             cudaStream_t stream);
+
+// reference.cu: any shape and type, one thread for each element, sums in FP32.
+cudaError_t reference_conv(Source x, Source weight, Source bias, Source residual, Activation act,
+                           const ConvShape& shape, bool planes, void* y, Number y_type,
+                           cudaStream_t stream);
+// y[batch, m, n]; the strides say where element (matrix, row, column) of a and b lies.
+struct MatMulShape {
+  int m, n, k;
+  Extents batch;
+  Strides a_batch, b_batch;
+  std::int64_t a_row, a_column, b_row, b_column;
+};
+cudaError_t reference_matmul(Source a, Source b, Source bias, Source residual, Activation act,
+                             const MatMulShape& shape, void* y, Number y_type, cudaStream_t stream);
+// y = act(a) or act(a ? b), each operand through its own strides: broadcasts, transposes, converts.
+cudaError_t reference_map(Source a, Strides a_strides, Source b, Strides b_strides, bool has_b,
+                          BinaryKind kind, Activation act, const Extents& extents, void* y,
+                          Number y_type, cudaStream_t stream);
+// Reduces the inner extents at every point of the outer ones.
+cudaError_t reference_reduce(Source x, const Extents& outer, Strides outer_strides,
+                             const Extents& inner, Strides inner_strides, ReduceKind kind, void* y,
+                             Number y_type, cudaStream_t stream);
+cudaError_t reference_pool(Source x, const PoolShape& shape, bool planes, bool maximum,
+                           bool count_padding, void* y, Number y_type, cudaStream_t stream);
+// Rows of `extent` numbers that lie `inner` apart.
+cudaError_t reference_softmax(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
+                              Number y_type, cudaStream_t stream);
+// Copies [outer, run] into the columns [offset, offset + run) of [outer, y_run].
+cudaError_t reference_concat(Source x, std::int64_t outer, std::int64_t run, std::int64_t y_run,
+                             std::int64_t offset, void* y, Number y_type, cudaStream_t stream);
+
+// check.cu: adds to sums[0] the squared differences of a and b, to sums[1] the squares of b, to
+// sums[2] how many differ in being finite. `sums` is device memory of three floats.
+cudaError_t launch_compare(Source a, Source b, std::int64_t count, float* sums,
+                           cudaStream_t stream);
+// Fills with numbers in [low, high), the same for the same seed.
+cudaError_t launch_random(void* y, Number type, std::int64_t count, float low, float high,
+                          std::uint64_t seed, cudaStream_t stream);
+
+}  // namespace proa::engine::cuda

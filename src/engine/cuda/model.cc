@@ -1,0 +1,255 @@
+#include "engine/cuda/model.h"
+
+#include <algorithm>
+
+#include "engine/cuda/status.h"
+#include "engine/graph/batch.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+// The graph for one bucket. A graph that does not batch exists in its own size only.
+Result<Graph> sized(const Graph& graph, std::int64_t batch) {
+  const bool same = !graph.inputs.empty() && !graph.value(graph.inputs.front()).shape.empty() &&
+                    graph.value(graph.inputs.front()).shape[0] == batch;
+  if (same) return graph;
+  return with_batch(graph, batch);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
+                                                   const ModelOptions& options) {
+  std::unique_ptr<CudaModel> model(new CudaModel);
+  PROA_ASSIGN(model->device_, open_device(options.device));
+  PROA_ASSIGN(model->libraries_, Libraries::create());
+  TuningCache cache;
+  if (!options.tuning_cache.empty()) {
+    PROA_ASSIGN(cache, TuningCache::load_file(options.tuning_cache));
+  }
+  std::vector<std::int64_t> sizes = options.buckets;
+  std::ranges::sort(sizes);
+  for (std::int64_t batch : sizes) {
+    if (Status status = model->add_bucket(graph, batch, cache, options.tuner); !status) {
+      return with_context(fmt::format("batch {}", batch), std::move(status).error());
+    }
+  }
+  if (!options.tuning_cache.empty()) PROA_TRY(cache.save_file(options.tuning_cache));
+  return model;
+}
+
+Status CudaModel::add_bucket(const Graph& graph, std::int64_t batch, TuningCache& cache,
+                             const TunerOptions& options) {
+  Bucket bucket;
+  bucket.batch = batch;
+  PROA_ASSIGN(Graph resized, sized(graph, batch));
+  PROA_ASSIGN(bucket.plan, lower(std::move(resized), Target{device_.compute_capability}));
+  PROA_ASSIGN(bucket.kernels, choose_kernels(bucket.plan, device_, *libraries_, cache, options));
+  for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+    const Node& node = bucket.plan.steps[i].node;
+    std::vector<const void*>& pointers = bucket.constants.emplace_back(node.inputs.size());
+    for (std::size_t j = 0; j < node.inputs.size(); ++j) {
+      const ValueId id = node.inputs[j];
+      if (id == kNoValue) continue;
+      const Storage& storage = bucket.plan.storage_of(id);
+      if (storage.place != Storage::Place::kConstant) continue;
+      const Value& value = bucket.plan.graph.values[storage.index];
+      const DataType type = bucket.kernels.by_step[i]->constant_type(j, value.type);
+      PROA_ASSIGN(pointers[j], constants_.get(value, type));
+    }
+  }
+  buckets_.push_back(std::move(bucket));
+  return {};
+}
+
+std::string CudaModel::report() const {
+  std::string text = fmt::format("{}, compute capability {}.{}\n", device_.environment,
+                                 device_.compute_capability / 10, device_.compute_capability % 10);
+  for (const Bucket& bucket : buckets_) {
+    text += fmt::format(
+        "batch {}: {} steps, arena {:.1f} MiB, workspace {:.1f} MiB, {} kernels "
+        "built, {} timings\n",
+        bucket.batch, bucket.plan.steps.size(),
+        static_cast<double>(bucket.plan.arena_bytes) / (1 << 20),
+        static_cast<double>(bucket.kernels.workspace_bytes) / (1 << 20), bucket.kernels.built,
+        bucket.kernels.timed);
+    for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+      const Choice& choice = bucket.kernels.choices[i];
+      text += fmt::format("  {:8.2f} us  {} {}  {}\n", choice.microseconds,
+                          name_of(choice.implementation), choice.variant.substr(0, 40),
+                          bucket.plan.steps[i].signature);
+    }
+  }
+  return text +
+         fmt::format("weights {:.1f} MiB\n", static_cast<double>(constants_.bytes()) / (1 << 20));
+}
+
+Result<std::unique_ptr<ModelStream>> CudaModel::create_stream(int slots) const {
+  return ModelStream::create(*this, slots);
+}
+
+Result<std::unique_ptr<ModelStream>> ModelStream::create(const CudaModel& model, int slots) {
+  PROA_CUDA(cudaSetDevice(model.device().index));
+  std::unique_ptr<ModelStream> made(new ModelStream(model));
+  PROA_ASSIGN(made->libraries_, Libraries::create());
+  PROA_ASSIGN(made->copy_in_, make_stream());
+  PROA_ASSIGN(made->compute_, make_stream());
+  PROA_ASSIGN(made->copy_out_, make_stream());
+  std::size_t arena = 0, workspace = 0;
+  for (const CudaModel::Bucket& bucket : model.buckets()) {
+    arena = std::max(arena, bucket.plan.arena_bytes);
+    workspace = std::max(workspace, bucket.kernels.workspace_bytes);
+  }
+  PROA_ASSIGN(made->arena_, made->allocate(arena, "the activations of a stream"));
+  PROA_ASSIGN(made->workspace_, made->allocate(workspace, "the workspace of a stream"));
+  for (int i = 0; i < slots; ++i) PROA_TRY(made->add_slot());
+  return made;
+}
+
+ModelStream::~ModelStream() {
+  // Nothing of ours may go while the device still works on it.
+  for (const Stream* stream : {&copy_in_, &compute_, &copy_out_}) {
+    if (*stream != nullptr) (void)cudaStreamSynchronize(stream->get());
+  }
+}
+
+Result<DeviceMemory> ModelStream::allocate(std::size_t bytes, std::string_view what) {
+  PROA_ASSIGN(DeviceMemory memory, DeviceMemory::allocate(bytes, what));
+  PROA_CUDA(cudaMemset(memory.data(), 0, std::max<std::size_t>(bytes, 1)));
+  bytes_ += bytes;
+  return memory;
+}
+
+Status ModelStream::add_slot() {
+  const Plan& largest = model_->buckets().back().plan;
+  Slot slot;
+  for (ValueId id : largest.graph.inputs) {
+    PROA_ASSIGN(slot.inputs.emplace_back(),
+                allocate(largest.graph.value(id).bytes(), "an input of a slot"));
+  }
+  for (ValueId id : largest.graph.outputs) {
+    PROA_ASSIGN(slot.outputs.emplace_back(),
+                allocate(largest.graph.value(id).bytes(), "an output of a slot"));
+  }
+  PROA_ASSIGN(slot.inputs_ready, make_event(false));
+  PROA_ASSIGN(slot.computed, make_event(false));
+  PROA_ASSIGN(slot.done, make_event(false));
+  for (const CudaModel::Bucket& bucket : model_->buckets()) {
+    // Once without recording: libraries prepare themselves at their first launch.
+    PROA_TRY(enqueue(bucket, slot, compute_.get()));
+    PROA_CUDA(cudaStreamSynchronize(compute_.get()));
+    PROA_ASSIGN(slot.graphs.emplace_back(),
+                CapturedGraph::capture(compute_.get(), [&](cudaStream_t stream) {
+                  return enqueue(bucket, slot, stream);
+                }));
+  }
+  slots_.push_back(std::move(slot));
+  return {};
+}
+
+Status ModelStream::enqueue(const CudaModel::Bucket& bucket, const Slot& slot,
+                            cudaStream_t stream) {
+  const auto pointer = [&](ValueId id) -> void* {
+    const Storage& storage = bucket.plan.storage_of(id);
+    switch (storage.place) {
+      case Storage::Place::kInput:
+        return slot.inputs[storage.index].data();
+      case Storage::Place::kOutput:
+        return slot.outputs[storage.index].data();
+      case Storage::Place::kArena:
+        return arena_.at(storage.offset);
+      default:
+        return nullptr;
+    }
+  };
+  for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+    const Node& node = bucket.plan.steps[i].node;
+    Arguments arguments;
+    for (std::size_t j = 0; j < node.inputs.size(); ++j) {
+      const void* constant = bucket.constants[i][j];
+      arguments.inputs.push_back(
+          constant != nullptr || node.inputs[j] == kNoValue ? constant : pointer(node.inputs[j]));
+    }
+    arguments.output = pointer(node.output());
+    arguments.workspace = workspace_.data();
+    if (Status status = bucket.kernels.by_step[i]->launch(arguments, *libraries_, stream);
+        !status) {
+      return with_context(bucket.plan.graph.value(node.output()).name, std::move(status).error());
+    }
+  }
+  return {};
+}
+
+std::size_t ModelStream::bucket_for(std::int64_t batch) const {
+  const auto buckets = model_->buckets();
+  const auto found = std::ranges::lower_bound(buckets, batch, {}, &CudaModel::Bucket::batch);
+  return static_cast<std::size_t>(found - buckets.begin());
+}
+
+Status ModelStream::check(const CudaModel::Bucket& bucket, std::int64_t batch,
+                          std::span<const std::span<const std::byte>> inputs,
+                          std::span<const std::span<std::byte>> outputs) const {
+  const Graph& graph = bucket.plan.graph;
+  if (inputs.size() != graph.inputs.size() || outputs.size() != graph.outputs.size()) {
+    return error::invalid_argument("the model has {} inputs and {} outputs; {} and {} came",
+                                   graph.inputs.size(), graph.outputs.size(), inputs.size(),
+                                   outputs.size());
+  }
+  const auto wanted = [&](ValueId id) {
+    const std::size_t full = graph.value(id).bytes();
+    // A graph that does not batch has one bucket, always full.
+    if (batch == bucket.batch) return full;
+    return full / static_cast<std::size_t>(bucket.batch) * static_cast<std::size_t>(batch);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].size() == wanted(graph.inputs[i])) continue;
+    return error::invalid_argument("input '{}': {} bytes wanted for {} rows, {} came",
+                                   graph.value(graph.inputs[i]).name, wanted(graph.inputs[i]),
+                                   batch, inputs[i].size());
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].size() == wanted(graph.outputs[i])) continue;
+    return error::invalid_argument("output '{}': room for {} bytes wanted, {} came",
+                                   graph.value(graph.outputs[i]).name, wanted(graph.outputs[i]),
+                                   outputs[i].size());
+  }
+  return {};
+}
+
+Status ModelStream::start(int slot_number, std::int64_t batch,
+                          std::span<const std::span<const std::byte>> inputs,
+                          std::span<const std::span<std::byte>> outputs) {
+  const std::size_t at = bucket_for(batch);
+  if (batch < 1 || at == model_->buckets().size()) {
+    return error::invalid_argument("a batch of {} rows fits no bucket; the largest is {}", batch,
+                                   model_->buckets().back().batch);
+  }
+  PROA_TRY(check(model_->buckets()[at], batch, inputs, outputs));
+  const Slot& slot = slots_[static_cast<std::size_t>(slot_number)];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    PROA_CUDA(cudaMemcpyAsync(slot.inputs[i].data(), inputs[i].data(), inputs[i].size(),
+                              cudaMemcpyHostToDevice, copy_in_.get()));
+  }
+  PROA_CUDA(cudaEventRecord(slot.inputs_ready.get(), copy_in_.get()));
+  PROA_CUDA(cudaStreamWaitEvent(compute_.get(), slot.inputs_ready.get(), 0));
+  PROA_TRY(slot.graphs[at].launch(compute_.get()));
+  PROA_CUDA(cudaEventRecord(slot.computed.get(), compute_.get()));
+  PROA_CUDA(cudaStreamWaitEvent(copy_out_.get(), slot.computed.get(), 0));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    PROA_CUDA(cudaMemcpyAsync(outputs[i].data(), slot.outputs[i].data(), outputs[i].size(),
+                              cudaMemcpyDeviceToHost, copy_out_.get()));
+  }
+  PROA_CUDA(cudaEventRecord(slot.done.get(), copy_out_.get()));
+  return {};
+}
+
+Status ModelStream::wait(int slot) {
+  PROA_CUDA(cudaEventSynchronize(slots_[static_cast<std::size_t>(slot)].done.get()));
+  return {};
+}
+
+Status ModelStream::launch(std::size_t bucket, int slot) {
+  return slots_[static_cast<std::size_t>(slot)].graphs[bucket].launch(compute_.get());
+}
+
+}  // namespace proa::engine::cuda

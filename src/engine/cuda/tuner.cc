@@ -1,0 +1,266 @@
+#include "engine/cuda/tuner.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "base/thread.h"
+#include "engine/cuda/candidate_timer.h"
+#include "engine/cuda/status.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+constexpr float kLargestDistance = 3e-3f;  // FP16 results with FP32 sums differ by 3e-4
+constexpr int kQuickRepeats = 3;
+constexpr int kFinalRepeats = 11;
+constexpr std::size_t kFinalists = 3;
+
+struct Candidate {
+  Choice choice;
+  std::unique_ptr<StepKernel> kernel;  // null: it did not build
+};
+
+// Everything about one distinct signature of the plan.
+struct Job {
+  const Step* step = nullptr;
+  std::vector<Candidate> candidates;
+  std::string why;  // what failed last, for the error when nothing is left
+  std::shared_ptr<StepKernel> kernel;
+  Choice choice;
+};
+
+// Runs work(0) ... work(count - 1) on threads that have the device and libraries of their own.
+// Errors: of making the libraries.
+Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
+                    const std::function<void(std::size_t, Libraries&)>& work) {
+  if (count == 0) return {};
+  std::atomic<std::size_t> next = 0;
+  std::vector<Status> failures(std::min(static_cast<std::size_t>(threads), count));
+  std::vector<std::thread> pool;
+  for (Status& failure : failures) {
+    pool.push_back(start_thread("engine-build", [&] {
+      (void)cudaSetDevice(device.index);
+      auto libraries = Libraries::create();
+      if (!libraries) {
+        failure = std::move(libraries).error();
+        return;
+      }
+      for (std::size_t i = next++; i < count; i = next++) work(i, **libraries);
+    }));
+  }
+  for (std::thread& thread : pool) thread.join();
+  // One thread that works is enough; if none does, say why.
+  const bool any = std::ranges::any_of(failures, [](const Status& s) { return s.has_value(); });
+  return any ? Status{} : std::move(failures.front());
+}
+
+// The plain kernel is a candidate only where nothing else is.
+std::vector<Implementation> implementations_to_try(const Step& step,
+                                                   const std::set<Implementation>& avoid) {
+  std::vector<Implementation> list = step.candidates;
+  const auto avoided = [&](Implementation each) { return avoid.contains(each); };
+  if (!std::ranges::all_of(list, avoided)) std::erase_if(list, avoided);
+  if (list.size() > 1) std::erase(list, Implementation::kReference);
+  return list;
+}
+
+void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
+                     Libraries& libraries) {
+  for (Implementation implementation : implementations_to_try(*job.step, options.avoid)) {
+    auto variants = maker_of(implementation).variants(graph, job.step->node, libraries);
+    if (!variants) {
+      job.why = variants.error().message;
+      continue;
+    }
+    for (std::string& variant : *variants) {
+      job.candidates.push_back({{implementation, std::move(variant), 0}, nullptr});
+    }
+    if (!options.time_candidates && !job.candidates.empty()) return;
+  }
+}
+
+void build_candidate(const Graph& graph, const Step& step, Candidate& candidate,
+                     Libraries& libraries) {
+  auto kernel = maker_of(candidate.choice.implementation)
+                    .build(graph, step.node, candidate.choice.variant, libraries);
+  if (kernel) candidate.kernel = std::move(*kernel);
+}
+
+// An entry that people edited may name what the step cannot use.
+bool allows(const Step& step, const Choice& choice) {
+  return std::ranges::find(step.candidates, choice.implementation) != step.candidates.end();
+}
+
+// Sorted by time, failures last.
+void sort_by_time(std::vector<Candidate>& candidates) {
+  std::ranges::stable_sort(candidates, {},
+                           [](const Candidate& c) { return c.choice.microseconds; });
+}
+
+class Chooser {
+ public:
+  Chooser(const Plan& plan, const DeviceInfo& device, Libraries& libraries, TuningCache& cache,
+          const TunerOptions& options)
+      : plan_(plan), device_(device), libraries_(libraries), cache_(cache), options_(options) {}
+
+  Result<ChosenKernels> run() {
+    for (const Step& step : plan_.steps) {
+      Job& job = jobs_[step.signature];
+      if (job.step == nullptr) job.step = &step;
+    }
+    PROA_TRY(build_known());
+    PROA_TRY(build_unknown());
+    for (auto& [signature, job] : jobs_) {
+      if (job.kernel == nullptr) PROA_TRY(decide(job));
+    }
+    return collect();
+  }
+
+ private:
+  std::vector<Job*> open_jobs() {
+    std::vector<Job*> open;
+    for (auto& [signature, job] : jobs_) {
+      if (job.kernel == nullptr) open.push_back(&job);
+    }
+    return open;
+  }
+
+  // Kernels that the cache names. One that does not build any more is tuned again.
+  Status build_known() {
+    std::vector<Job*> known;
+    for (auto& [signature, job] : jobs_) {
+      const auto choice = cache_.find(device_.environment, signature);
+      if (!choice || !allows(*job.step, *choice)) continue;
+      job.candidates.push_back({*choice, nullptr});
+      known.push_back(&job);
+    }
+    PROA_TRY(run_parallel(
+        device_, options_.threads, known.size(), [&](std::size_t i, Libraries& libraries) {
+          build_candidate(plan_.graph, *known[i]->step, known[i]->candidates.front(), libraries);
+        }));
+    for (Job* job : known) {
+      Candidate& candidate = job->candidates.front();
+      if (candidate.kernel != nullptr) {
+        job->choice = candidate.choice;
+        job->kernel = std::move(candidate.kernel);
+        ++built_;
+      }
+      job->candidates.clear();
+    }
+    return {};
+  }
+
+  // Every candidate of the steps that the cache does not know, built side by side.
+  Status build_unknown() {
+    const std::vector<Job*> open = open_jobs();
+    if (open.empty()) return {};
+    PROA_TRY(run_parallel(device_, options_.threads, open.size(),
+                          [&](std::size_t i, Libraries& libraries) {
+                            list_candidates(plan_.graph, *open[i], options_, libraries);
+                          }));
+    std::vector<std::pair<Job*, Candidate*>> work;
+    for (Job* job : open) {
+      for (Candidate& candidate : job->candidates) work.emplace_back(job, &candidate);
+    }
+    built_ += work.size();
+    return run_parallel(
+        device_, options_.threads, work.size(), [&](std::size_t i, Libraries& libraries) {
+          build_candidate(plan_.graph, *work[i].first->step, *work[i].second, libraries);
+        });
+  }
+
+  // Gives the job its kernel.
+  Status decide(Job& job) {
+    std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
+    if (job.candidates.empty()) return nothing_left(job);
+    if (options_.time_candidates && job.candidates.size() > 1) {
+      PROA_TRY(time_all(job));
+    } else {
+      take(job, job.candidates.front());
+    }
+    if (job.kernel == nullptr) return nothing_left(job);
+    cache_.put(device_.environment, job.step->signature, job.choice);
+    job.candidates.clear();
+    return {};
+  }
+
+  Error nothing_left(const Job& job) const {
+    return error::internal("no kernel works for {} on {}{}{}", job.step->signature,
+                           device_.environment, job.why.empty() ? "" : ": ", job.why);
+  }
+
+  static void take(Job& job, Candidate& candidate) {
+    job.choice = candidate.choice;
+    job.kernel = std::move(candidate.kernel);
+  }
+
+  // A failed launch only rules the candidate out, unless it broke the device.
+  Result<float> time_one(CandidateTimer& timer, Job& job, Candidate& candidate, int repeats) {
+    ++timed_;
+    auto time = timer.time(*candidate.kernel, repeats);
+    if (time) return *time;
+    job.why = time.error().message;
+    PROA_CUDA(cudaDeviceSynchronize());
+    return std::numeric_limits<float>::infinity();
+  }
+
+  Status time_all(Job& job) {
+    PROA_ASSIGN(CandidateTimer timer,
+                CandidateTimer::create(plan_.graph, job.step->node, libraries_));
+    for (Candidate& candidate : job.candidates) {
+      PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, kQuickRepeats));
+    }
+    sort_by_time(job.candidates);
+    const std::size_t finalists = std::min(kFinalists, job.candidates.size());
+    for (std::size_t i = 0; i < finalists; ++i) {
+      Candidate& candidate = job.candidates[i];
+      PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, kFinalRepeats));
+    }
+    sort_by_time(job.candidates);
+    for (Candidate& candidate : job.candidates) {
+      if (candidate.choice.microseconds == std::numeric_limits<float>::infinity()) break;
+      PROA_ASSIGN(const float distance, timer.distance_from_plain(*candidate.kernel));
+      if (distance < kLargestDistance) {
+        take(job, candidate);
+        return {};
+      }
+      job.why =
+          fmt::format("{} {} is {} away from the plain kernel",
+                      name_of(candidate.choice.implementation), candidate.choice.variant, distance);
+    }
+    return {};
+  }
+
+  Result<ChosenKernels> collect() {
+    ChosenKernels chosen;
+    for (const Step& step : plan_.steps) {
+      const Job& job = jobs_.at(step.signature);
+      chosen.by_step.push_back(job.kernel);
+      chosen.choices.push_back(job.choice);
+      chosen.workspace_bytes = std::max(chosen.workspace_bytes, job.kernel->workspace_bytes());
+    }
+    chosen.built = built_;
+    chosen.timed = timed_;
+    return chosen;
+  }
+
+  const Plan& plan_;
+  const DeviceInfo& device_;
+  Libraries& libraries_;
+  TuningCache& cache_;
+  const TunerOptions& options_;
+  std::map<std::string, Job> jobs_;
+  std::size_t built_ = 0, timed_ = 0;
+};
+
+}  // namespace
+
+Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
+                                     Libraries& libraries, TuningCache& cache,
+                                     const TunerOptions& options) {
+  return Chooser(plan, device, libraries, cache, options).run();
+}
+
+}  // namespace proa::engine::cuda

@@ -1,0 +1,103 @@
+#include "engine/tuning/cache.h"
+
+#include <charconv>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "fmt/core.h"
+
+namespace proa::engine {
+namespace {
+
+std::optional<Implementation> parse_implementation(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Implementation::kReference); ++i) {
+    if (name_of(static_cast<Implementation>(i)) == name) return static_cast<Implementation>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> split(std::string_view line, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (true) {
+    const std::size_t end = line.find(separator, begin);
+    parts.emplace_back(line.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+Result<TuningCache> TuningCache::parse(std::string_view text) {
+  TuningCache cache;
+  int number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::vector<std::string> parts = split(line, '\t');
+    if (parts.size() != 5) {
+      return error::invalid_argument("line {}: wanted 5 fields between tabs, found {}", number,
+                                     parts.size());
+    }
+    const auto implementation = parse_implementation(parts[2]);
+    if (!implementation) {
+      return error::invalid_argument("line {}: unknown implementation '{}'", number, parts[2]);
+    }
+    Choice choice{*implementation, parts[3], 0};
+    const char* end = parts[4].data() + parts[4].size();
+    if (std::from_chars(parts[4].data(), end, choice.microseconds).ptr != end) {
+      return error::invalid_argument("line {}: '{}' is no time", number, parts[4]);
+    }
+    cache.put(parts[0], parts[1], std::move(choice));
+  }
+  return cache;
+}
+
+Result<TuningCache> TuningCache::load_file(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) return TuningCache{};
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  auto cache = parse(text.str());
+  if (!cache) return with_context(path.string(), std::move(cache).error());
+  return cache;
+}
+
+std::optional<Choice> TuningCache::find(const std::string& environment,
+                                        const std::string& signature) const {
+  const auto found = choices_.find({environment, signature});
+  if (found == choices_.end()) return std::nullopt;
+  return found->second;
+}
+
+void TuningCache::put(const std::string& environment, const std::string& signature, Choice choice) {
+  choices_[{environment, signature}] = std::move(choice);
+}
+
+std::string TuningCache::print() const {
+  std::string text = "# environment, step, implementation, variant, microseconds\n";
+  for (const auto& [key, choice] : choices_) {
+    text += fmt::format("{}\t{}\t{}\t{}\t{:.3f}\n", key.first, key.second,
+                        name_of(choice.implementation), choice.variant, choice.microseconds);
+  }
+  return text;
+}
+
+Status TuningCache::save_file(const std::filesystem::path& path) const {
+  std::filesystem::path fresh = path;
+  fresh += ".new";
+  std::ofstream out(fresh, std::ios::trunc);
+  out << print();
+  out.close();
+  std::error_code failed;
+  if (out.good()) std::filesystem::rename(fresh, path, failed);
+  if (!out.good() || failed) {
+    return error::unavailable("'{}' cannot be written: {}", path.string(),
+                              failed ? failed.message() : "write failed");
+  }
+  return {};
+}
+
+}  // namespace proa::engine

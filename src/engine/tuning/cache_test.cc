@@ -1,0 +1,56 @@
+#include "engine/tuning/cache.h"
+
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace proa::engine {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(TuningCacheTest, FileGivesBackWhatWasPut) {
+  TuningCache cache;
+  cache.put("H200 cudnn 91900", "conv(FP16[1,8,8,64]) act=relu",
+            {Implementation::kCudnnRuntime, "4:24=5,17=2", 12.345f});
+  cache.put("H200 cudnn 91900", "matmul(FP16[1,64])", {Implementation::kCublasLt, "", 3});
+  const std::string path = testing::TempDir() + "/tuning.txt";
+  ASSERT_TRUE(cache.save_file(path));
+  auto again = TuningCache::load_file(path);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->print(), cache.print());
+  const auto choice = again->find("H200 cudnn 91900", "conv(FP16[1,8,8,64]) act=relu");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->implementation, Implementation::kCudnnRuntime);
+  EXPECT_EQ(choice->variant, "4:24=5,17=2");
+  EXPECT_FLOAT_EQ(choice->microseconds, 12.345f);
+}
+
+TEST(TuningCacheTest, AnotherEnvironmentKnowsNothing) {
+  TuningCache cache;
+  cache.put("H200 cudnn 91900", "step", {});
+  EXPECT_FALSE(cache.find("H200 cudnn 91400", "step"));
+}
+
+TEST(TuningCacheTest, AMissingFileIsEmpty) {
+  auto cache = TuningCache::load_file(testing::TempDir() + "/no_such_tuning.txt");
+  ASSERT_TRUE(cache);
+  EXPECT_EQ(cache->size(), 0u);
+}
+
+TEST(TuningCacheTest, ABrokenLineIsNamed) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"# fine\na\tb\tcublaslt\tx", "line 2: wanted 5 fields"},
+      {"a\tb\tmagic\tx\t1", "unknown implementation 'magic'"},
+      {"a\tb\tcublaslt\tx\tsoon", "'soon' is no time"},
+  };
+  for (const auto& [text, message] : cases) {
+    auto cache = TuningCache::parse(text);
+    ASSERT_FALSE(cache);
+    EXPECT_THAT(cache.error().message, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace proa::engine

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# check_engine.sh [PART...]: checks and times the CUDA engine on a GPU machine. Run it from the
+# unpacked folder of tools/gpu/pack_engine.py. Parts (default: all):
+#   cases      operator cases, every implementation, against the host reference
+#   tuned      the same with timed candidates
+#   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases
+#   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
+#   fp32       ResNet-50 FP32, plain kernels
+#   warm       ResNet-50 again with the tuning cache of the part before
+# PYTHON (default python3) must have onnx and numpy; NVIDIA's libraries are taken from its packages
+# when they are there, else from the system.
+set -u
+cd "$(dirname "$0")"
+PYTHON=${PYTHON:-python3}
+BATCHES=${BATCHES:-1,8,64,256}
+THREADS=${THREADS:-$(nproc)}
+OUT=${OUT:-.}
+packages=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+paths=$(find "$packages/nvidia" -maxdepth 4 \( -name 'libcudnn.so.9' -o -name 'libcublasLt.so.13' \
+  -o -name 'libcudart.so.13' -o -name 'libnvrtc.so.13' \) -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
+export LD_LIBRARY_PATH="$PWD/lib:${paths:+$paths:}${LD_LIBRARY_PATH:-}"
+failed=0
+part() {
+  echo "== $*"
+  "$@" || { failed=1; echo "== FAILED: $*"; }
+}
+model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
+nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
+for name in ${*:-cases tuned sanitizer resnet50 warm fp32}; do
+  case $name in
+    cases) part ./engine_check cases cases ;;
+    tuned) part ./engine_check cases cases --tune ;;
+    sanitizer)
+      for tool in memcheck racecheck; do
+        part compute-sanitizer --tool $tool --error-exitcode 9 ./engine_check cases cases
+      done ;;
+    resnet50)
+      model
+      rm -f "$OUT/tuning.txt"
+      part ./engine_check network resnet50.onnx --buckets "$BATCHES" --threads "$THREADS" \
+        --cache "$OUT/tuning.txt" ;;
+    warm)
+      model
+      part ./engine_check network resnet50.onnx --buckets "$BATCHES" --threads "$THREADS" \
+        --cache "$OUT/tuning.txt" --unchecked ;;
+    fp32) model; part ./engine_check network resnet50.onnx --buckets 1 --fp32 ;;
+    *) echo "unknown part '$name'"; failed=1 ;;
+  esac
+done
+nvidia-smi --query-gpu=clocks.sm,clocks.mem,temperature.gpu --format=csv,noheader
+exit $failed
