@@ -34,6 +34,18 @@ TEST(ToTensorTest, KeepsChannelsLastForNhwc) {
   EXPECT_THAT(values<std::uint8_t>(*tensor), ElementsAre(0, 10, 20, 30, 40, 50));
 }
 
+TEST(ToTensorTest, TurnsChannelsRoundOrIntoGrey) {
+  auto tensor =
+      to_tensor(two_pixels(), {.channels = Channels::kBgr, .mean = {1, 0, 0}, .scale = {1, 1, 1}});
+  ASSERT_TRUE(tensor);
+  EXPECT_THAT(values<float>(*tensor), ElementsAre(19, 49, 10, 40, 0, 30));
+  tensor = to_tensor(two_pixels(), {.channels = Channels::kGrey, .type = DataType::kUint8});
+  ASSERT_TRUE(tensor);
+  EXPECT_EQ(tensor->shape, (Shape{1, 1, 1, 2}));
+  // 0.299 r + 0.587 g + 0.114 b
+  EXPECT_THAT(values<std::uint8_t>(*tensor), ElementsAre(8, 38));
+}
+
 TEST(ToTensorTest, DefaultsToEfficientNetLite) {
   const auto tensor = to_tensor(two_pixels(), {});
   ASSERT_TRUE(tensor);
