@@ -6,34 +6,26 @@
 namespace proa::backends::openvino {
 
 BackgroundWarmUp::BackgroundWarmUp(std::unique_ptr<WarmUp> warm_up, std::vector<std::int64_t> sizes)
-    : sizes_(std::move(sizes)),
+    : warm_up_(std::move(warm_up)),
+      sizes_(std::move(sizes)),
       idle_since_(steady_clock().now()),
-      warm_up_(std::move(warm_up)),
       thread_(start_thread("proa-warm-up", [this] { run(); })) {}
 
 BackgroundWarmUp::~BackgroundWarmUp() {
-  std::shared_ptr<WarmUp> running;
   {
     MutexLock lock(mutex_);
     stopping_ = true;
-    running = warm_up_;
   }
   changed_.notify_all();
-  if (running) running->cancel();
   thread_.join();
 }
 
-void BackgroundWarmUp::make_way() {
-  std::shared_ptr<WarmUp> running;
-  {
-    MutexLock lock(mutex_);
-    ++busy_;
-    if (running_) running = warm_up_;
-  }
-  if (running) running->cancel();
+void BackgroundWarmUp::begin_request() {
+  MutexLock lock(mutex_);
+  ++busy_;
 }
 
-void BackgroundWarmUp::give_back() {
+void BackgroundWarmUp::end_request() {
   {
     MutexLock lock(mutex_);
     --busy_;
@@ -51,7 +43,6 @@ bool BackgroundWarmUp::wait_for_idle() {
     } else if (steady_clock().now() < ready) {
       changed_.wait_until(mutex_, ready);
     } else {
-      running_ = true;
       return true;
     }
   }
@@ -59,25 +50,12 @@ bool BackgroundWarmUp::wait_for_idle() {
 }
 
 void BackgroundWarmUp::run() {
-  std::shared_ptr<WarmUp> warm_up;
-  {
-    MutexLock lock(mutex_);
-    warm_up = warm_up_;
+  for (const std::int64_t size : sizes_) {
+    if (!wait_for_idle()) break;
+    const Status status = warm_up_->run(size);
+    if (!status) log::debug("warm-up of batch size {}: {}", size, status.error().message);
   }
-  for (std::size_t next = 0; next < sizes_.size() && wait_for_idle();) {
-    const Status status = warm_up->run(sizes_[next]);
-    {
-      MutexLock lock(mutex_);
-      running_ = false;
-    }
-    if (!status && status.error().code == ErrorCode::kCancelled) continue;
-    if (!status) log::debug("warm-up of batch size {}: {}", sizes_[next], status.error().message);
-    ++next;
-  }
-  {
-    MutexLock lock(mutex_);
-    warm_up_.reset();
-  }
+  warm_up_.reset();
   finished_.store(true, std::memory_order_release);
 }
 

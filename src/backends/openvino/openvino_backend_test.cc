@@ -188,6 +188,20 @@ TEST_F(OpenVinoBackendTest, RefusesARequestThatTheModelCannotTake) {
   EXPECT_FALSE(run_one(*instance_, 1, {floats({1, 2}, {1, 2})}).error);
 }
 
+// An inference that fails half-way must not spoil the next one.
+TEST_F(OpenVinoBackendTest, GoesOnAfterAnInferenceThatFails) {
+  serve(testing::hard_reshape_model({-1, -1}, {-1, 4}), 0);
+  for (int round = 0; round < 5; ++round) {
+    const core::Response bad = run_one(*instance_, 1, {floats({1, 5}, {1, 2, 3, 4, 5})});
+    ASSERT_TRUE(bad.error);
+    EXPECT_THAT(bad.error->message, HasSubstr("inference failed"));
+    const std::vector<float> values(static_cast<std::size_t>(8 * (round + 1)), 1);
+    const core::Response good = run_one(*instance_, 1, {floats({round + 1, 8}, values)});
+    ASSERT_FALSE(good.error) << good.error->message;
+    EXPECT_EQ(good.outputs[0].shape, (Shape{2 * (round + 1), 4}));
+  }
+}
+
 TEST_F(OpenVinoBackendTest, KeepsStringsOut) {
   write(testing::string_model());
   const Status status = complete(false);

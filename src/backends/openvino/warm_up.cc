@@ -5,7 +5,6 @@
 
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
-#include "openvino/runtime/exception.hpp"
 #include "openvino/runtime/tensor.hpp"
 #include "tensor/tensor.h"
 
@@ -38,24 +37,13 @@ Status WarmUp::prepare(std::int64_t batch_size) {
 }
 
 Status WarmUp::run(std::int64_t batch_size) {
-  const auto body = [&]() -> Status {
-    try {
-      PROA_TRY(prepare(batch_size));
-      for (ov::InferRequest& request : requests_) request.start_async();
-      for (ov::InferRequest& request : requests_) request.wait();
-      return {};
-    } catch (const ov::Cancelled&) {
-      for (ov::InferRequest& request : requests_) request.cancel();
-      return error::cancelled("warm-up was interrupted");
-    }
-  };
-  return guarded(ErrorCode::kInvalidArgument, "the first inference, on zeros, fails", body);
-}
-
-void WarmUp::cancel() {
-  for (ov::InferRequest& request : requests_) {
-    (void)guarded(ErrorCode::kInternal, "cancel", [&] { request.cancel(); });
-  }
+  return guarded(ErrorCode::kInvalidArgument, "the first inference, on zeros, fails",
+                 [&]() -> Status {
+                   PROA_TRY(prepare(batch_size));
+                   for (ov::InferRequest& request : requests_) request.start_async();
+                   for (ov::InferRequest& request : requests_) request.wait();
+                   return {};
+                 });
 }
 
 std::vector<std::int64_t> warm_up_order(const config::ModelConfig& config) {

@@ -18,7 +18,7 @@ namespace proa::backends::openvino {
 // prepares at the first use of a size (12-37 ms each for ResNet-50, 6-11 ms for
 // EfficientNet-Lite0).
 //
-// Threading: confined to its owner's thread, but cancel() may come from any.
+// Threading: confined to one thread at a time.
 class WarmUp {
  public:
   WarmUp(ov::CompiledModel model, const Binding& binding, int streams);
@@ -27,11 +27,8 @@ class WarmUp {
   bool possible() const { return possible_; }
 
   // Runs that batch size on every stream; 1 for models that do not batch.
-  // Errors: kInvalidArgument with OpenVINO's reason; kCancelled.
+  // Errors: kInvalidArgument with OpenVINO's reason.
   Status run(std::int64_t batch_size);
-
-  // Lets a running run() return within some milliseconds.
-  void cancel();
 
  private:
   struct Input {
