@@ -1,6 +1,7 @@
 #include "lifecycle/model_repository.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/log.h"
 
@@ -14,6 +15,17 @@ void log_failure(const std::string& model, std::string_view reason) {
     log::error("model '{}': {}", log::printable(model), log::printable(reason.substr(0, end)));
     reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 1);
   }
+}
+
+// `error` for the eyes of clients, who are told of no folders outside the repositories.
+Error without_roots(std::span<const std::filesystem::path> roots, Error error) {
+  for (const std::filesystem::path& root : roots) {
+    const std::string prefix = (root / "").native();
+    for (std::size_t at = 0; (at = error.message.find(prefix, at)) != std::string::npos;) {
+      error.message.erase(at, prefix.size());
+    }
+  }
+  return error;
 }
 
 Error load_failed(const std::string& model, std::int64_t version, const Error& reason) {
@@ -81,6 +93,7 @@ Status ModelRepository::load(const std::string& name) {
   Status status = try_load(name);
   if (!status) {
     log_failure(name, status.error().message);
+    status = without_roots(options_.folders, std::move(status.error()));
     catalog_->fail_load(name, status.error().message);
   }
   return status;
@@ -102,11 +115,13 @@ Status ModelRepository::load_versions(const ModelPlan& plan) {
   Status status;
   for (const std::int64_t version : plan.versions) {
     const TimePoint begin = clock.now();
-    versions.push_back({version, loader_.load(plan, version)});
-    if (!versions.back().model) {
-      if (status) status = load_failed(name, version, versions.back().model.error());
+    auto model = loader_.load(plan, version);
+    if (!model) {
+      if (status) status = load_failed(name, version, model.error());
+      versions.push_back({version, without_roots(options_.folders, std::move(model.error()))});
       continue;
     }
+    versions.push_back({version, std::move(model)});
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - begin);
     log::info("model '{}' version {}: loaded in {} ms", name, version, took.count());
   }
@@ -131,10 +146,8 @@ Result<storage::LocalFolder> ModelRepository::folder_of(const std::string& name)
                             log::printable(name));
   }
   if (holders.size() > 1) {
-    return error::invalid_argument(
-        "two repository folders hold a model of this name, '{}' and '{}': rename one of them",
-        log::printable((holders[0].root() / name).native()),
-        log::printable((holders[1].root() / name).native()));
+    return error::invalid_argument("{} model repositories hold a model '{}': rename all but one",
+                                   holders.size(), log::printable(name));
   }
   return holders.front();
 }

@@ -197,7 +197,8 @@ TEST_F(ModelRepositoryTest, RefusesANameThatTwoFoldersHold) {
   ModelRepository repository(std::move(options));
   ASSERT_TRUE(repository.start());
   ASSERT_TRUE(repository.wait_until_loaded(kNever));
-  EXPECT_THAT(repository.find("m", "").error().message, HasSubstr("two repository folders"));
+  EXPECT_THAT(repository.find("m", "").error().message,
+              HasSubstr("2 model repositories hold a model 'm'"));
 }
 
 TEST_F(ModelRepositoryTest, ReadsLabelsOfEachOutput) {
@@ -243,6 +244,16 @@ TEST_F(ModelRepositoryTest, SaysWhatAFolderWithoutVersionsLacks) {
   temp_.make_folder("repo/m/v1");
   const auto repository = started();
   EXPECT_THAT(repository->find("m", "").error().message, HasSubstr("sub-folder named by a number"));
+}
+
+TEST_F(ModelRepositoryTest, TellsClientsOfNoFolderOutsideTheRepository) {
+  temp_.make_folder("repo/empty");
+  const auto repository = started();
+  for (const std::string& reason :
+       {repository->index()[0].reason, repository->find("empty", "").error().message,
+        reload(*repository, "empty").error().message}) {
+    EXPECT_THAT(reason, HasSubstr("'empty' holds no version"));
+  }
 }
 
 TEST_F(ModelRepositoryTest, ReloadSwapsBesideRequestsInFlight) {

@@ -118,9 +118,10 @@ Result<fs::path> LocalFolder::find_inside(const fs::path& folder, std::string_vi
   PROA_ASSIGN(const fs::path path, resolve(folder / relative));
   if (!lies_inside(path, root)) {
     return error::permission_denied(
-        "'{}' leads out of the model repository '{}': replace the link by the files, or serve the "
-        "folder it leads to as a repository of its own",
-        quoted(folder / relative), quoted(root_));
+        "'{}' leads out of the model repository: replace the link by the files, or serve the "
+        "folder "
+        "it leads to as a repository of its own",
+        quoted(folder / relative));
   }
   return folder / relative;
 }
