@@ -13,10 +13,10 @@ struct Name {
   std::string_view ours;
 };
 constexpr std::array kServed = {
-    Name{"onnxruntime", "openvino"},    Name{"onnxruntime_onnx", "openvino"},
-    Name{"openvino", "openvino"},       Name{"tensorflow", "openvino"},
-    Name{"tflite", "openvino"},         Name{"tensorflow_savedmodel", "openvino"},
-    Name{"tensorflowlite", "openvino"},
+    Name{"onnxruntime", "openvino"}, Name{"onnxruntime_onnx", "openvino"},
+    Name{"openvino", "openvino"},    Name{"paddle", "openvino"},
+    Name{"tensorflow", "openvino"},  Name{"tensorflow_graphdef", "openvino"},
+    Name{"tflite", "openvino"},      Name{"tensorflow_savedmodel", "openvino"},
 };
 
 constexpr std::string_view kExportFromPyTorch =
@@ -38,15 +38,11 @@ constexpr std::array kRefused = {
     Refusal{"pytorch", kExportFromPyTorch},
     Refusal{"pytorch_libtorch", kExportFromPyTorch},
     Refusal{"torch_aoti", kExportFromPyTorch},
-    Refusal{"tensorflow_graphdef",
-            "save the graph as a SavedModel, put that beside as the folder model.savedmodel and "
-            "set backend: \"openvino\""},
     Refusal{"tensorrtllm", "large language models are not served"},
     Refusal{"vllm", "large language models are not served"},
     Refusal{"dali", kNotYet},
     Refusal{"ensemble", kNotYet},
     Refusal{"fil", "convert the trees to ONNX and set backend: \"openvino\""},
-    Refusal{"paddle", "convert the model to ONNX and set backend: \"openvino\""},
     Refusal{"python", kNotYet},
 };
 
@@ -56,15 +52,11 @@ struct File {
 };
 // The likeliest first, for a folder that holds several.
 constexpr std::array kFiles = {
-    File{"model.onnx", "onnxruntime"},
-    File{"model.xml", "openvino"},
-    File{"model.savedmodel", "tensorflow"},
-    File{"model.tflite", "tflite"},
-    File{"model.plan", "tensorrt"},
-    File{"model.pt", "pytorch"},
-    File{"model.pt2", "torch_aoti"},
-    File{"model.graphdef", "tensorflow_graphdef"},
-    File{"model.py", "python"},
+    File{"model.onnx", "onnxruntime"},      File{"model.xml", "openvino"},
+    File{"model.savedmodel", "tensorflow"}, File{"model.tflite", "tflite"},
+    File{"model.pdmodel", "paddle"},        File{"model.graphdef", "tensorflow_graphdef"},
+    File{"model.plan", "tensorrt"},         File{"model.pt", "pytorch"},
+    File{"model.pt2", "torch_aoti"},        File{"model.py", "python"},
 };
 
 }  // namespace
@@ -85,23 +77,25 @@ Result<std::string> resolve_backend_name(std::string_view triton_name) {
 
 std::vector<std::string_view> default_model_files(std::string_view triton_name) {
   if (triton_name.starts_with("onnxruntime")) return {"model.onnx"};
-  if (triton_name.starts_with("tensorflow_")) return {"model.savedmodel"};
-  if (triton_name == "tensorflow") return {"model.savedmodel", "model.tflite"};
-  if (triton_name == "tflite" || triton_name == "tensorflowlite") return {"model.tflite"};
-  if (triton_name == "openvino") {
-    return {"model.xml", "model.onnx", "model.savedmodel", "model.tflite"};
-  }
-  return {};
+  if (triton_name == "paddle") return {"model.pdmodel"};
+  if (triton_name == "tensorflow") return {"model.savedmodel", "model.graphdef", "model.tflite"};
+  if (triton_name == "tensorflow_graphdef") return {"model.graphdef"};
+  if (triton_name == "tensorflow_savedmodel") return {"model.savedmodel"};
+  if (triton_name == "tflite") return {"model.tflite"};
+  if (triton_name != "openvino") return {};
+  return {"model.xml",    "model.onnx",    "model.savedmodel",
+          "model.tflite", "model.pdmodel", "model.graphdef"};
 }
 
 std::string_view backend_of_model_file(std::string_view file_name) {
   for (const File& file : kFiles) {
     if (file.name == file_name) return file.backend;
   }
-  if (file_name.ends_with(".onnx")) return "onnxruntime";
-  if (file_name.ends_with(".xml")) return "openvino";
-  if (file_name.ends_with(".savedmodel")) return "tensorflow";
-  if (file_name.ends_with(".tflite")) return "tflite";
+  const std::size_t dot = file_name.rfind('.');
+  const std::string_view extension = dot == std::string_view::npos ? "" : file_name.substr(dot);
+  for (const std::string_view name : default_model_files("openvino")) {
+    if (name.ends_with(extension) && !extension.empty()) return backend_of_model_file(name);
+  }
   return {};
 }
 
