@@ -59,9 +59,9 @@ DynamicPolicy::Scan DynamicPolicy::scan(const RequestQueue& queue) const {
       scan.preferred_count = scan.count;
     }
     scan.delay_ends = std::min(scan.delay_ends, deadline_after(item->enqueued, delay_));
-    if (item->expires != kNever) {
+    if (item->lost != kNever) {
       // Half of its time may be spent on waiting for others; the rest is for the computation.
-      scan.must_go = std::min(scan.must_go, item->enqueued + (item->expires - item->enqueued) / 2);
+      scan.must_go = std::min(scan.must_go, item->enqueued + (item->lost - item->enqueued) / 2);
     }
     if (scan.rows == max_rows_) break;
   }

@@ -177,6 +177,20 @@ INSTANTIATE_TEST_SUITE_P(Deadlines, DynamicPolicyTest,
                                                 10,
                                                 "wait until 100"}));
 
+TEST(DynamicPolicyTest, OnlyTimeoutsThatRejectShortenTheDelay) {
+  using Action = config::QueuePolicy::TimeoutAction;
+  for (const auto action : {Action::kReject, Action::kDelay}) {
+    auto config = float_config(8);
+    config.dynamic_batching = {
+        .max_queue_delay = microseconds(100),
+        .default_queue_policy = {.timeout_action = action, .default_timeout = microseconds(60)}};
+    RequestQueue queue(*config.dynamic_batching);
+    fill(queue, same(1));
+    EXPECT_EQ(describe(DynamicPolicy(config).next(queue, at(10))),
+              action == Action::kReject ? "wait until 30" : "wait until 100");
+  }
+}
+
 TEST(DynamicPolicyOptionalInputsTest, RequestsWithOtherInputsDoNotShareABatch) {
   auto config = float_config(8);
   config.dynamic_batching.emplace();

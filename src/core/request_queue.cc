@@ -51,9 +51,12 @@ RequestQueue::Ticket RequestQueue::push(std::unique_ptr<Request> request, TimePo
   item.enqueued = now;
   item.level = level_of(*request);
   item.delayed = false;
-  const auto timeout = queue_timeout(policy_of(item.level), *request);
-  item.times_out = timeout.count() == 0 ? kNever : deadline_after(now, timeout);
-  item.expires = std::min(item.times_out, request->deadline);
+  const config::QueuePolicy& policy = policy_of(item.level);
+  const auto timeout = queue_timeout(policy, *request);
+  const TimePoint times_out = timeout.count() == 0 ? kNever : deadline_after(now, timeout);
+  const bool rejects = policy.timeout_action == config::QueuePolicy::TimeoutAction::kReject;
+  item.expires = std::min(times_out, request->deadline);
+  item.lost = rejects ? item.expires : request->deadline;
   item.request = std::move(request);
   levels_[item.level].fresh.push_back(item);
   if (item.expires != kNever) expiries_.insert(item);
@@ -118,7 +121,6 @@ void RequestQueue::put_back(QueuedRequest& item) {
   level.delayed.push_back(item);
   item.delayed = true;
   expiries_.remove(item);
-  item.times_out = kNever;
   item.expires = item.request->deadline;
   if (item.expires != kNever) expiries_.insert(item);
 }

@@ -19,7 +19,8 @@ namespace proa::core {
 struct QueuedRequest : Expiring, boost::intrusive::list_base_hook<> {
   std::unique_ptr<Request> request;
   TimePoint enqueued = kNever;
-  TimePoint times_out = kNever;  // by the queue policy; kNever once it was put back (kDelay)
+  // When it ends without an answer of the model: its deadline, or a time-out that rejects.
+  TimePoint lost = kNever;
   std::uint64_t level = 0;
   bool delayed = false;
   std::uint32_t slot = 0;

@@ -200,7 +200,7 @@ void Scheduler::shut_down() {
     shut_down_ = true;
     for (auto& request : queue_.take(queue_.size())) {
       Error error = queue_errors::shut_down(name_, *request);
-      actions.ended.push_back({std::move(request), std::move(error), FailureReason::kOther});
+      actions.ended.push_back({std::move(request), std::move(error), FailureReason::kRejected});
     }
     options_.statistics->set_pending(0);
   }

@@ -9,7 +9,7 @@ namespace proa::core {
 
 std::optional<Scheduler::Ended> Scheduler::refuse_locked(const Request& request, TimePoint now) {
   if (shut_down_) {
-    return Ended{nullptr, queue_errors::shut_down(name_, request), FailureReason::kOther};
+    return Ended{nullptr, queue_errors::shut_down(name_, request), FailureReason::kRejected};
   }
   if (request.cancelled()) {
     return Ended{nullptr, queue_errors::cancelled(name_, request), FailureReason::kCanceled};
