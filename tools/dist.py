@@ -18,7 +18,7 @@ BUILD = ROOT / "build" / "release"
 # beside mimalloc they abort the process, and proa sets its threads itself.
 OPENVINO_PARTS = ("libopenvino.so.*", "libopenvino_intel_cpu_plugin.so",
                   "libopenvino_ir_frontend.so.*", "libopenvino_onnx_frontend.so.*",
-                  "libopenvino_tensorflow_frontend.so.*",
+                  "libopenvino_paddle_frontend.so.*", "libopenvino_tensorflow_frontend.so.*",
                   "libopenvino_tensorflow_lite_frontend.so.*", "libtbb.so.*")
 # Parts of glibc: these come from the system that runs proa.
 GLIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|mvec|dl|rt|pthread|resolv|anl|util))\.so\.\d+$")
