@@ -114,7 +114,7 @@ Status OpenVinoModel::warm_up(const config::ModelConfig& config, int streams) {
   PROA_ASSIGN(std::vector<std::int64_t> left,
               warm_within(*warm_up, warm_up_order(config),
                           std::chrono::milliseconds(settings_.warm_up_ms), *options_.clock));
-  if (left.empty()) return {};
+  if (left.empty() || settings_.warm_up_ms == 0) return {};
   log::debug("model {}: {} batch size(s) left to warm in the background", log::printable(name_),
              left.size());
   background_ = std::make_unique<BackgroundWarmUp>(std::move(warm_up), std::move(left));

@@ -17,7 +17,7 @@ struct Settings {
   Precision precision = Precision::kF32;
   int threads = 0;  // of all instances together; 0 = as many as the process may use
   core::Execution execution = core::Execution::kBlocking;
-  // How long warm-up may hold a model back from being ready.
+  // How long warm-up may hold a model back from being ready; 0 = only batch size 1 is warmed, ever.
   int warm_up_ms = 150;
 };
 

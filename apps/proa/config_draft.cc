@@ -1,0 +1,73 @@
+#include "config_draft.h"
+
+#include <array>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+
+namespace proa {
+namespace {
+
+// A string of protobuf's text format.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      result += fmt::format("\\{:03o}", c);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string_view type_name(DataType type) {
+  return type == DataType::kBytes ? "STRING" : data_type_name(type);
+}
+
+std::string dims(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+void append_tensor(std::string& text, std::string_view field, const config::Tensor& tensor) {
+  text += fmt::format("{} {{\n  name: {}\n  data_type: TYPE_{}\n  dims: {}\n", field,
+                      quoted(tensor.name), type_name(tensor.type), dims(tensor.dims));
+  if (tensor.reshape) text += fmt::format("  reshape {{ shape: {} }}\n", dims(*tensor.reshape));
+  if (!tensor.label_filename.empty()) {
+    text += fmt::format("  label_filename: {}\n", quoted(tensor.label_filename));
+  }
+  text += "}\n";
+}
+
+// Files that a server finds without being told.
+bool is_default_file(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames{"model.onnx", "model.xml", "model.savedmodel",
+                                                   "model.tflite"};
+  for (const std::string_view known : kNames) {
+    if (name == known) return true;
+  }
+  return name.empty();
+}
+
+}  // namespace
+
+std::string config_draft(const config::ModelConfig& config) {
+  std::string text =
+      fmt::format("name: {}\nbackend: {}\n", quoted(config.name), quoted(config.backend));
+  if (!is_default_file(config.default_model_filename)) {
+    text += fmt::format("default_model_filename: {}\n", quoted(config.default_model_filename));
+  }
+  text += fmt::format("max_batch_size: {}\n", config.max_batch_size);
+  for (const config::Tensor& tensor : config.inputs) append_tensor(text, "input", tensor);
+  for (const config::Tensor& tensor : config.outputs) append_tensor(text, "output", tensor);
+  if (config.dynamic_batching) text += "dynamic_batching { }\n";
+  for (const auto& [key, value] : config.parameters) {
+    text += fmt::format("parameters {{ key: {} value {{ string_value: {} }} }}\n", quoted(key),
+                        quoted(value));
+  }
+  return text;
+}
+
+}  // namespace proa

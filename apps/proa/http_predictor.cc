@@ -1,0 +1,227 @@
+#include <cctype>
+
+#include "fmt/format.h"
+#include "http_client.h"
+#include "predictor.h"
+#include "proto/json_text.h"
+#include "simdjson.h"
+#include "tensor/bytes_tensor.h"
+
+namespace proa {
+namespace {
+
+namespace dom = simdjson::dom;
+
+std::string_view text_member(const dom::element& object, std::string_view name) {
+  std::string_view text;
+  return object[name].get(text) == simdjson::SUCCESS ? text : std::string_view{};
+}
+
+Error nonsense(std::string_view what) {
+  return error::internal("the server's answer is not KServe v2: {}", what);
+}
+
+// {"error": "..."} of a reply that is not 200.
+Error error_of(const HttpReply& reply) {
+  dom::parser parser;
+  dom::element root;
+  std::string_view message;
+  if (parser.parse(reply.text().data(), reply.text().size()).get(root) == simdjson::SUCCESS) {
+    message = text_member(root, "error");
+  }
+  const ErrorCode code = reply.status == 404   ? ErrorCode::kNotFound
+                         : reply.status == 503 ? ErrorCode::kUnavailable
+                         : reply.status < 500  ? ErrorCode::kInvalidArgument
+                                               : ErrorCode::kInternal;
+  if (message.empty()) return {code, fmt::format("the server answers with HTTP {}", reply.status)};
+  return {code, std::string(message)};
+}
+
+Result<Shape> read_shape(const dom::element& tensor) {
+  dom::array extents;
+  if (tensor["shape"].get(extents) != simdjson::SUCCESS) return nonsense("a tensor has no shape");
+  Shape shape;
+  for (const dom::element extent : extents) {
+    std::int64_t value = 0;
+    if (extent.get(value) != simdjson::SUCCESS) return nonsense("an extent is no number");
+    shape.push_back(value);
+  }
+  return shape;
+}
+
+// "inputs" or "outputs" of the model's metadata.
+Status read_descriptions(const dom::element& metadata, std::string_view key,
+                         std::vector<TensorDescription>& descriptions) {
+  dom::array tensors;
+  if (metadata[key].get(tensors) != simdjson::SUCCESS) return nonsense(key);
+  for (const dom::element tensor : tensors) {
+    TensorDescription description;
+    description.name = text_member(tensor, "name");
+    description.type =
+        parse_data_type(text_member(tensor, "datatype")).value_or(DataType::kInvalid);
+    PROA_ASSIGN(description.shape, read_shape(tensor));
+    descriptions.push_back(std::move(description));
+  }
+  return {};
+}
+
+void append_members(std::string& json, const NamedTensor& input) {
+  json += R"({"name":)";
+  proto::append_json_string(json, input.name);
+  std::string shape = input.tensor.shape.to_string();
+  json += fmt::format(R"(,"datatype":"{}","shape":{},"parameters":{{"binary_data_size":{}}}}})",
+                      data_type_name(input.tensor.type), shape, input.tensor.data.size);
+}
+
+// The JSON object of a request whose tensors follow as bytes.
+std::string request_json(const std::vector<NamedTensor>& inputs,
+                         const std::vector<WantedOutput>& outputs) {
+  std::string json = R"({"inputs":[)";
+  for (const NamedTensor& input : inputs) {
+    if (json.back() == '}') json += ',';
+    append_members(json, input);
+  }
+  json += R"(],"outputs":[)";
+  for (const WantedOutput& output : outputs) {
+    if (json.back() == '}') json += ',';
+    json += R"({"name":)";
+    proto::append_json_string(json, output.name);
+    json += R"(,"parameters":{"binary_data":true)";
+    if (output.classes > 0) json += fmt::format(R"(,"classification":{})", output.classes);
+    json += "}}";
+  }
+  json += "]}";
+  return json;
+}
+
+// The bytes must be as many as the shape says: who prints them relies on it.
+Status check_size(const NamedTensor& output) {
+  const Tensor& tensor = output.tensor;
+  if (tensor.type == DataType::kBytes) {
+    return check_bytes_elements(tensor.data.bytes(), tensor.shape.element_count().value_or(-1));
+  }
+  PROA_ASSIGN(const std::size_t bytes, dense_byte_size(tensor.type, tensor.shape));
+  if (bytes == tensor.data.size) return {};
+  return nonsense(fmt::format("output '{}' of shape {} has {} bytes", output.name,
+                              tensor.shape.to_string(), tensor.data.size));
+}
+
+// Cuts the outputs out of a reply. Their bytes stand behind the JSON, in order.
+Result<std::vector<NamedTensor>> read_outputs(const HttpReply& reply) {
+  const std::size_t json_size = reply.json_size > 0 ? reply.json_size : reply.body.size();
+  if (json_size > reply.body.size()) return nonsense("its JSON is longer than the reply");
+  dom::parser parser;
+  dom::element root;
+  dom::array tensors;
+  if (parser.parse(reply.text().data(), json_size).get(root) != simdjson::SUCCESS ||
+      root["outputs"].get(tensors) != simdjson::SUCCESS) {
+    return nonsense("no outputs");
+  }
+  std::vector<NamedTensor> outputs;
+  std::size_t offset = json_size;
+  for (const dom::element item : tensors) {
+    NamedTensor output;
+    output.name = text_member(item, "name");
+    output.tensor.type =
+        parse_data_type(text_member(item, "datatype")).value_or(DataType::kInvalid);
+    PROA_ASSIGN(output.tensor.shape, read_shape(item));
+    std::uint64_t bytes = 0;
+    if (item["parameters"]["binary_data_size"].get(bytes) != simdjson::SUCCESS ||
+        bytes > reply.body.size() - offset) {
+      return nonsense(fmt::format("output '{}' has no binary data", output.name));
+    }
+    output.tensor.data = BufferView(reply.body, offset, bytes);
+    offset += bytes;
+    PROA_TRY(check_size(output));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+// As one segment of a path.
+std::string percent_encode(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("-._~").contains(c)) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+std::string model_path(const std::string& model, const std::string& version) {
+  const std::string path = "/v2/models/" + percent_encode(model);
+  return version.empty() ? path : path + "/versions/" + percent_encode(version);
+}
+
+class HttpPredictor final : public Predictor {
+ public:
+  HttpPredictor(ServerAddress server, std::string path, std::chrono::milliseconds timeout)
+      : client_(std::move(server), timeout), path_(std::move(path)) {}
+
+  // Reads the signature. Errors: the server's.
+  Status open() {
+    PROA_ASSIGN(const HttpReply metadata, client_.get(path_));
+    if (metadata.status != 200) return error_of(metadata);
+    dom::parser parser;
+    dom::element root;
+    if (parser.parse(metadata.text().data(), metadata.text().size()).get(root) !=
+        simdjson::SUCCESS) {
+      return nonsense("metadata that is no JSON");
+    }
+    signature_.model = text_member(root, "name");
+    PROA_TRY(read_descriptions(root, "inputs", signature_.inputs));
+    PROA_TRY(read_descriptions(root, "outputs", signature_.outputs));
+    return read_batching();
+  }
+
+  const ModelSignature& signature() const override { return signature_; }
+
+  Result<std::vector<NamedTensor>> predict(const std::vector<NamedTensor>& inputs,
+                                           const std::vector<WantedOutput>& outputs) override {
+    std::string body = request_json(inputs, outputs);
+    const std::size_t json_size = body.size();
+    for (const NamedTensor& input : inputs) {
+      body.append(reinterpret_cast<const char*>(input.tensor.data.data()), input.tensor.data.size);
+    }
+    PROA_ASSIGN(const HttpReply reply, client_.post(path_ + "/infer", std::move(body), json_size));
+    if (reply.status != 200) return error_of(reply);
+    return read_outputs(reply);
+  }
+
+ private:
+  // Servers without the configuration extension leave it at "does not batch".
+  Status read_batching() {
+    PROA_ASSIGN(const HttpReply reply, client_.get(path_ + "/config"));
+    dom::parser parser;
+    dom::element root;
+    std::int64_t max_batch_size = 0;
+    if (reply.status == 200 &&
+        parser.parse(reply.text().data(), reply.text().size()).get(root) == simdjson::SUCCESS &&
+        root["max_batch_size"].get(max_batch_size) == simdjson::SUCCESS) {
+      signature_.batches = max_batch_size > 0;
+    }
+    return {};
+  }
+
+  HttpClient client_;
+  const std::string path_;
+  ModelSignature signature_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Predictor>> connect_to_server(const std::string& url,
+                                                     const std::string& model,
+                                                     const std::string& version,
+                                                     std::chrono::milliseconds timeout) {
+  PROA_ASSIGN(ServerAddress server, parse_server_url(url));
+  auto predictor =
+      std::make_unique<HttpPredictor>(std::move(server), model_path(model, version), timeout);
+  PROA_TRY(predictor->open());
+  return std::unique_ptr<Predictor>(std::move(predictor));
+}
+
+}  // namespace proa

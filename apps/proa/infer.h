@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "infer_picture.h"
+
+namespace proa {
+
+struct InferOptions {
+  std::string model;                            // a name on a server, or a path
+  std::vector<std::filesystem::path> pictures;  // one request each
+  std::vector<std::string> inputs;              // NAME=VALUE
+  std::vector<std::string> outputs;             // names; empty = all
+  std::string url;                              // "" = the default when `model` is no path
+  bool in_process = false;
+  std::string version;
+  double timeout_s = 60;
+  PictureOptions picture;
+  std::string picture_input;
+  int top = 5;
+  std::filesystem::path labels;
+  bool softmax = false;
+  std::filesystem::path save;  // folder for outputs as .npy
+};
+
+// Adds `proa infer` to `app`; `options` must outlive the parsing.
+CLI::App* add_infer_command(CLI::App& app, InferOptions& options);
+
+// `proa infer`: one prediction per picture, or one from arrays, printed to standard output.
+// Returns the process's exit status: 0, or 1 after an error that was printed.
+int run_infer(const InferOptions& options);
+
+}  // namespace proa

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "image/resize.h"
+#include "image/to_tensor.h"
+#include "predictor.h"
+
+namespace proa {
+
+// How pictures become input; what is not given follows from the input's shape.
+struct PictureOptions {
+  std::string mean = "127";        // one number, or one per channel
+  std::string scale = "1/128";     // the same; a number or a fraction
+  std::string resize;              // "256": the short side; "320x240": both; "none"
+  std::string crop;                // "224", "320x240", "none"
+  std::string layout = "auto";     // auto, nchw, nhwc
+  std::string channels = "auto";   // auto, rgb, bgr, grey
+  std::string filter = "bicubic";  // bicubic, bilinear
+};
+
+// What is done to a picture, worked out for one input.
+struct PicturePlan {
+  bool encoded = false;  // BYTES input: the file goes as it is
+  std::optional<int> short_side;
+  struct Size {
+    int width, height;
+  };
+  std::optional<Size> exact;
+  std::optional<Size> crop;
+  image::Filter filter = image::Filter::kBicubic;
+  image::TensorSpec tensor;
+  bool drop_batch = false;  // the input has no batch dimension
+
+  // "short side 256 bicubic, centre crop 224x224, (x - 127) / 128, NCHW", for people.
+  std::string to_string() const;
+};
+
+// Which input takes pictures: the only one, or the one that looks like a picture.
+// Errors: kInvalidArgument listing the inputs.
+Result<std::size_t> find_picture_input(const ModelSignature& signature);
+
+// Defaults: crop to the input's height and width (224 where they are open), before that the short
+// side to 256/224 of it; inputs that are not square are resized to their size as a whole.
+// Errors: kInvalidArgument naming the option or the input.
+Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
+                                 const PictureOptions& options);
+
+// Errors: the file's, with its path.
+Result<Tensor> load_picture(const std::filesystem::path& path, const PicturePlan& plan);
+
+}  // namespace proa

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+
+#include "CLI/CLI.hpp"
+
+namespace proa {
+
+struct InspectOptions {
+  std::filesystem::path path;  // a model file, a model's folder, or a repository
+  bool config_only = false;
+};
+
+// Adds `proa inspect` to `app`; `options` must outlive the parsing.
+CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options);
+
+// `proa inspect`: what a model takes, gives and holds, and a configuration for it; for a repository
+// one line per model. Nothing is compiled or served.
+// Returns the process's exit status: 0, or 1 when something could not be read.
+int run_inspect(const InspectOptions& options);
+
+}  // namespace proa
