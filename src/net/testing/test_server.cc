@@ -74,12 +74,12 @@ class TestServer::Handler final : public ExchangeHandler {
   }
 
   void on_end() override {
-    log("end ");
     if (server_.options_.answer) {
       server_.options_.answer(*exchange_, request_);
     } else {
       respond_text(*exchange_, std::move(request_.body));
     }
+    log("end ");
   }
 
   void on_writable() override { log("writable "); }

@@ -41,8 +41,9 @@ class EventLog {
 };
 
 // Loops and one listener on a free port of 127.0.0.1. `answer` is called on the loop's thread for
-// every whole request; without it the body is sent back. The log gets "head TARGET", "end TARGET",
-// "writable TARGET", "finished TARGET", "client reset TARGET" and "server abort TARGET".
+// every whole request; without it the body is sent back. The log gets "head TARGET", "end TARGET"
+// (after `answer`), "writable TARGET", "finished TARGET", "client reset TARGET" and "server abort
+// TARGET".
 class TestServer {
  public:
   using Answer = std::function<void(Exchange&, TestRequest&)>;
