@@ -14,7 +14,7 @@ namespace {
 
 // How often one connection may be read before others get their turn.
 constexpr int kReadsPerEvent = 8;
-constexpr std::size_t kMaxVectors = 64;
+constexpr std::size_t kMaxVectors = 256;
 // How long a connection that has said its last word waits for its client to close: closing before
 // the client has stopped sending would take that word back (TCP reset).
 constexpr std::chrono::milliseconds kLingerTime{1'000};
@@ -62,6 +62,8 @@ void Connection::become(std::unique_ptr<Session> next, std::span<std::byte> byte
 }
 
 void Connection::start_drain() {
+  // A request that has reached this machine before the drain is served.
+  if (!closing() && !lingering_ && session_->wants_read()) read_once();
   if (!closing()) session_->start_drain();
 }
 

@@ -12,7 +12,7 @@ namespace proa::net {
 namespace {
 
 // How much output is prepared for one write.
-constexpr std::size_t kFillBytes = 512 * 1024;
+constexpr std::size_t kFillBytes = 1024 * 1024;
 // The payload of the ping whose answer ends the first step of a drain.
 constexpr std::uint8_t kDrainPing[8] = {'p', 'r', 'o', 'a', 'd', 'r', 'n', 0};
 // How long the first GOAWAY may take to reach the client before the second is sent anyway.
@@ -193,7 +193,6 @@ void Http2Session::on_frame(const nghttp2_frame& frame) {
       return on_ping(frame);
     case NGHTTP2_SETTINGS:
     case NGHTTP2_PRIORITY:
-    case NGHTTP2_RST_STREAM:
       return count_control_frame();
     default:
       return;

@@ -37,7 +37,7 @@ class Http2Session final : public Session {
   nghttp2_session* raw() { return raw_.get(); }
   Connection& connection() { return connection_; }
   void note_queued(std::size_t bytes) { unsent_ += bytes; }
-  void note_dropped(std::size_t bytes) { unsent_ -= bytes; }
+  void note_taken(std::size_t bytes) { unsent_ -= bytes; }
   void note_writable(Http2Stream& stream) { writable_.push_back(stream.id()); }
 
  private:

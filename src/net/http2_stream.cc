@@ -33,7 +33,7 @@ ssize_t offer_data(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t le
 Http2Stream::Http2Stream(Http2Session& session, std::int32_t id)
     : Exchange(session.connection().loop()), session_(session), id_(id) {}
 
-Http2Stream::~Http2Stream() { session_.note_dropped(unsent_); }
+Http2Stream::~Http2Stream() { session_.note_taken(unsent_); }
 
 std::string_view Http2Stream::peer() { return session_.connection().peer(); }
 
@@ -210,7 +210,7 @@ ssize_t Http2Stream::offer(std::size_t length, std::uint32_t& flags) {
 
 void Http2Stream::take(std::size_t length, OutputQueue& out) {
   unsent_ -= length;
-  session_.note_dropped(length);
+  session_.note_taken(length);
   while (length > 0) {
     Segment& part = queue_[queue_first_];
     if (!part.bytes.empty()) {

@@ -43,8 +43,8 @@ struct Limits {
   std::uint32_t max_frame_bytes = 1 << 20;
   // Resets and refused streams: so many at once, and so many a second; beyond: GOAWAY
   // ENHANCE_YOUR_CALM.
-  std::uint32_t reset_burst = 1000;
-  std::uint32_t resets_per_second = 100;
+  std::uint32_t reset_burst = 4000;
+  std::uint32_t resets_per_second = 1000;
   // Control frames that ask for an answer (PING, SETTINGS) or carry nothing (empty DATA, PRIORITY).
   std::uint32_t control_burst = 2000;
   std::uint32_t control_frames_per_second = 200;

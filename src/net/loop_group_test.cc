@@ -125,6 +125,23 @@ TEST(DrainTest, ClosesIdleConnectionsAndLetsRunningOnesAnswer) {
   EXPECT_EQ(held.server.group().stats().connections_open, 0u);
 }
 
+TEST(DrainTest, ServesRequestsThatCameBeforeIt) {
+  Held held;
+  Http1Client known(held.server.port()), fresh(held.server.port());
+  EXPECT_EQ(known.get("/").status, 200);
+  while (held.server.group().stats().connections_open < 2) std::this_thread::yield();
+  // Both requests are in the sockets before the loop gets to read them.
+  std::promise<void> sent;
+  held.server.group().loop(0).post([&] { sent.get_future().wait(); });
+  known.send(http1_request("GET", "/"));
+  fresh.send(http1_request("GET", "/"));
+  auto cut = std::async(std::launch::async, [&] { return held.server.group().drain(soon()); });
+  sent.set_value();
+  EXPECT_EQ(known.read_response().body, "ok");
+  EXPECT_EQ(fresh.read_response().body, "ok");
+  EXPECT_EQ(cut.get(), 0u);
+}
+
 TEST(DrainTest, SaysGoodbyeInTwoStepsAndEndsStreams) {
   Held held;
   Http2Client client(held.server.port());
