@@ -121,9 +121,7 @@ bool Server::stop(std::chrono::seconds timeout) {
 }
 
 std::string Server::render_metrics() {
-  std::vector<observe::ModelFigures> models;
-  for (auto& model : repository_.ready_models()) models.push_back({std::move(model), 0});
-  return metrics_.render(models, server_figures(loops_.stats(), budget_));
+  return metrics_.render(repository_.ready_models(), server_figures(loops_.stats(), budget_));
 }
 
 }  // namespace proa

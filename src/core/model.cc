@@ -58,6 +58,7 @@ Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::in
                                              std::unique_ptr<LoadedModel> loaded, Options options) {
   PROA_CHECK(options.timer != nullptr && options.reaper != nullptr,
              "a model needs a timer and a reaper");
+  const TimePoint began = std::min(options.load_began, options.clock->now());
   options.reaper->expect();
   std::shared_ptr<Model> model(
       new Model(std::move(config), version, std::move(loaded), std::move(options.labels)),
@@ -73,6 +74,7 @@ Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::in
                                                      .timer = options.timer,
                                                      .statistics = model->statistics_});
   model->scheduler_->start();
+  model->load_time_ = options.clock->now() - began;
   return model;
 }
 

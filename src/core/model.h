@@ -32,6 +32,8 @@ class Model : public std::enable_shared_from_this<Model> {
     Reaper* reaper = nullptr;  // required; its destructor waits for the model
     // The class labels of each output, for the classification extension; none = no labels.
     std::vector<std::vector<std::string>> labels;
+    // When the loading of this version began, for load_time(); kNever = with create().
+    TimePoint load_began = kNever;
   };
 
   // Creates the instances and starts their threads. `loaded` comes from `config.backend`'s load().
@@ -49,6 +51,9 @@ class Model : public std::enable_shared_from_this<Model> {
   std::span<const std::string> labels(std::size_t output) const {
     return output < labels_.size() ? labels_[output] : std::span<const std::string>();
   }
+
+  // From the begin of the loading until the instances were ready, warming included.
+  Duration load_time() const { return load_time_; }
 
   // Takes the request (built for this model, sink set). Its sink gets exactly one final response:
   // the answer, or an error such as kUnavailable (queue full, shut down, time-out), kCancelled,
@@ -69,6 +74,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::int64_t version_;
   const std::string version_string_;
   const std::vector<std::vector<std::string>> labels_;
+  Duration load_time_{0};
   std::shared_ptr<ModelStatistics> statistics_;
   std::unique_ptr<LoadedModel> loaded_;
   std::shared_ptr<Scheduler> scheduler_;

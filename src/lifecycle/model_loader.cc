@@ -140,10 +140,12 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
 
 Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
                                                        std::int64_t version) const {
+  const TimePoint began = options_.model.clock->now();
   PROA_ASSIGN(std::unique_ptr<core::LoadedModel> loaded,
               plan.backend->load(files_of(plan.folder, version), plan.config));
   core::Model::Options options = options_.model;
   options.labels = plan.labels;
+  options.load_began = began;
   return core::Model::create(plan.config, version, std::move(loaded), options);
 }
 

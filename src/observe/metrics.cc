@@ -30,7 +30,7 @@ std::vector<MetricFamily> server_families(const std::vector<ServerFigure>& figur
 
 }  // namespace
 
-std::string Metrics::render(const std::vector<ModelFigures>& models,
+std::string Metrics::render(const std::vector<std::shared_ptr<core::Model>>& models,
                             const std::vector<ServerFigure>& server) {
   std::vector<MetricFamily> families = model_families(models);
   std::ranges::move(server_families(server), std::back_inserter(families));

@@ -12,12 +12,6 @@
 
 namespace proa::observe {
 
-// What the exporter wants to know of one loaded model version.
-struct ModelFigures {
-  std::shared_ptr<const core::Model> model;
-  double load_seconds = 0;
-};
-
 // A figure of the server as a whole that its owner hands over, such as open connections.
 struct ServerFigure {
   enum class Kind : std::uint8_t { kCounter, kGauge };
@@ -36,7 +30,7 @@ class Metrics {
   // Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text format 0.0.4.
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  std::string render(const std::vector<ModelFigures>& models,
+  std::string render(const std::vector<std::shared_ptr<core::Model>>& models,
                      const std::vector<ServerFigure>& server);
 
  private:

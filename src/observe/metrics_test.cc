@@ -30,16 +30,21 @@ class MetricsTest : public testing::Test {
     return config;
   }
 
+  core::Model::Options options() {
+    core::Model::Options options = runtime_.options();
+    options.load_began = steady_clock().now() - std::chrono::hours(1);
+    return options;
+  }
+
   std::string render(std::vector<ServerFigure> figures = {}) {
-    return metrics_.render({{model_, 0.25}}, figures);
+    return metrics_.render({model_}, figures);
   }
 
   Answers answers_;
   core::ModelRuntime runtime_;
   std::shared_ptr<core::Model> model_ =
       core::Model::create(tagged_config(), 3,
-                          std::make_unique<core::EchoModel>(core::Execution::kInline),
-                          runtime_.options())
+                          std::make_unique<core::EchoModel>(core::Execution::kInline), options())
           .value();
   Metrics metrics_;
 };
@@ -53,7 +58,7 @@ TEST_F(MetricsTest, CountsRequestsInferencesAndExecutions) {
   EXPECT_THAT(text, HasSubstr("nv_inference_request_success" + labels + " 2\n"));
   EXPECT_THAT(text, HasSubstr("nv_inference_count" + labels + " 5\n"));
   EXPECT_THAT(text, HasSubstr("nv_inference_exec_count" + labels + " 2\n"));
-  EXPECT_THAT(text, HasSubstr("nv_model_load_duration_secs" + labels + " 0.25\n"));
+  EXPECT_THAT(text, HasSubstr("nv_model_load_duration_secs" + labels + " 3600."));
   EXPECT_THAT(text, HasSubstr("# TYPE nv_inference_request_success counter\n"));
 }
 

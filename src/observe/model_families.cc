@@ -1,5 +1,7 @@
 #include "observe/model_families.h"
 
+#include "core/model.h"
+#include "core/statistics.h"
 #include "fmt/format.h"
 #include "observe/families.h"
 
@@ -12,7 +14,7 @@ using prometheus::MetricType;
 
 // One model version at the moment of the scrape.
 struct Row {
-  const ModelFigures* figures;
+  const core::Model* model;
   Labels labels;
   StatisticsSnapshot counters;
 };
@@ -57,7 +59,7 @@ const ValueFamily kValueFamilies[] = {
      "Instantaneous number of pending requests awaiting execution per-model.", MetricType::Gauge,
      [](const Row& row) { return static_cast<double>(row.counters.pending); }},
     {"nv_model_load_duration_secs", "Model load time in seconds", MetricType::Gauge,
-     [](const Row& row) { return row.figures->load_seconds; }},
+     [](const Row& row) { return std::chrono::duration<double>(row.model->load_time()).count(); }},
 };
 
 // From 100 us to 10 s, about three a decade.
@@ -123,7 +125,7 @@ MetricFamily durations(const std::vector<Row>& rows, const char* name, const cha
                        const Histogram& (core::ModelStatistics::*histogram)() const) {
   MetricFamily result = family(name, help, MetricType::Histogram);
   for (const Row& row : rows) {
-    add_duration_histogram(result, row.labels, (row.figures->model->statistics().*histogram)(),
+    add_duration_histogram(result, row.labels, (row.model->statistics().*histogram)(),
                            kDurationBounds);
   }
   return result;
@@ -133,18 +135,17 @@ MetricFamily batch_sizes(const std::vector<Row>& rows) {
   MetricFamily result =
       family("proa_batch_size", "Inferences per execution", MetricType::Histogram);
   for (const Row& row : rows) {
-    add_histogram(result, row.labels, row.figures->model->statistics().batch_size(), kBatchBounds);
+    add_histogram(result, row.labels, row.model->statistics().batch_size(), kBatchBounds);
   }
   return result;
 }
 
 }  // namespace
 
-std::vector<MetricFamily> model_families(const std::vector<ModelFigures>& models) {
+std::vector<MetricFamily> model_families(const std::vector<std::shared_ptr<core::Model>>& models) {
   std::vector<Row> rows;
-  for (const ModelFigures& figures : models) {
-    rows.push_back(
-        {&figures, model_labels(*figures.model), figures.model->statistics().snapshot()});
+  for (const auto& model : models) {
+    rows.push_back({model.get(), model_labels(*model), model->statistics().snapshot()});
   }
   std::vector<MetricFamily> families;
   for (const ValueFamily& value : kValueFamilies) {

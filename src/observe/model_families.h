@@ -1,13 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "observe/metrics.h"
+#include "core/model.h"
 #include "prometheus/metric_family.h"
 
 namespace proa::observe {
 
 // The families that have one metric (or several) per model version.
-std::vector<prometheus::MetricFamily> model_families(const std::vector<ModelFigures>& models);
+std::vector<prometheus::MetricFamily> model_families(
+    const std::vector<std::shared_ptr<core::Model>>& models);
 
 }  // namespace proa::observe
