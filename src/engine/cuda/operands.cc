@@ -51,6 +51,25 @@ ConvShape conv_shape(const Graph& graph, const Node& node) {
   return s;
 }
 
+StemShape stem_shape(const Graph& graph, const Node& node) {
+  const auto& stem = std::get<Stem>(node.op);
+  const ImageAxes a = image_axes(stem.layout);
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  const Shape& y = graph.value(node.output()).shape;
+  const auto conv_extent = [&](std::size_t axis, std::size_t d) {
+    return static_cast<int>(
+        window_count(x[axis], 7, stem.strides[d], 1, stem.pads_begin[d], stem.pads_end[d]));
+  };
+  StemShape shape{};
+  shape.n = static_cast<int>(x[a.n]), shape.c = static_cast<int>(x[a.c]);
+  shape.h = static_cast<int>(x[a.h]), shape.w = static_cast<int>(x[a.w]);
+  shape.conv_h = conv_extent(a.h, 0), shape.conv_w = conv_extent(a.w, 1);
+  shape.pooled_h = static_cast<int>(y[1]), shape.pooled_w = static_cast<int>(y[2]);
+  shape.planes = stem.layout == Layout::kNchw;
+  shape.relu = stem.act.function == Function::kRelu;
+  return shape;
+}
+
 PoolShape pool_shape(const Graph& graph, const Node& node) {
   const auto& pool = std::get<Pool>(node.op);
   const ImageAxes a = image_axes(pool.layout);

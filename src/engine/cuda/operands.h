@@ -15,6 +15,7 @@ Number number_of(DataType type);
 Source source_of(const Graph& graph, const Node& node, const Arguments& arguments, std::size_t i);
 
 ConvShape conv_shape(const Graph& graph, const Node& node);
+StemShape stem_shape(const Graph& graph, const Node& node);
 PoolShape pool_shape(const Graph& graph, const Node& node);
 Extents extents_of(const Shape& shape);
 // The dense strides of `shape`, seen from `output` by numpy broadcasting.

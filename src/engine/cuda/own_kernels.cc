@@ -231,6 +231,13 @@ cudaError_t plain_concat(const Graph& graph, const Node& node, const Arguments& 
   return cudaSuccess;
 }
 
+cudaError_t plain_stem(const Graph& graph, const Node& node, const Arguments& arguments,
+                       cudaStream_t stream) {
+  const auto source = [&](std::size_t i) { return source_of(graph, node, arguments, i); };
+  return reference_stem(source(0), source(1), source(2), source(3), source(4),
+                        stem_shape(graph, node), arguments.output, stream);
+}
+
 // The plain kernel of any operator.
 cudaError_t plain(const Graph& graph, const Node& node, const Arguments& arguments,
                   cudaStream_t stream) {
@@ -241,6 +248,7 @@ cudaError_t plain(const Graph& graph, const Node& node, const Arguments& argumen
   if (std::holds_alternative<Reduce>(op)) return plain_reduce(graph, node, arguments, stream);
   if (std::holds_alternative<Softmax>(op)) return plain_softmax(graph, node, arguments, stream);
   if (std::holds_alternative<Concat>(op)) return plain_concat(graph, node, arguments, stream);
+  if (std::holds_alternative<Stem>(op)) return plain_stem(graph, node, arguments, stream);
   if (std::holds_alternative<Pack>(op)) return pack(graph, node, arguments, stream);
   return plain_map(graph, node, arguments, stream);
 }
@@ -262,6 +270,8 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kCudnnRuntimeMaker;
     case Implementation::kCublasLt:
       return kCublasLtMaker;
+    case Implementation::kStem:
+      return kStemMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:

@@ -59,6 +59,7 @@ inline constexpr std::size_t kMostWorkspaceBytes = std::size_t{256} << 20;
 extern const KernelMaker kCudnnPrecompiledMaker;
 extern const KernelMaker kCudnnRuntimeMaker;
 extern const KernelMaker kCublasLtMaker;
+extern const KernelMaker kStemMaker;
 extern const KernelMaker kPackMaker;
 extern const KernelMaker kPoolVectorMaker;
 extern const KernelMaker kSpatialMeanMaker;

@@ -67,6 +67,7 @@ class BatchWalk {
   Obstacle check(const Convert&) const { return std::nullopt; }
   Obstacle check(const BatchNorm&) const { return check_vectors(1, 5); }
   Obstacle check(const Pack&) const { return check_vectors(1, 3); }
+  Obstacle check(const Stem&) const { return check_vectors(1, 5); }
   Obstacle check(const MatMul& op) const {
     if (!batched(input(0)) || (shape(0).rank() == 2 && op.transpose_a)) {
       return "multiplies across the batch";

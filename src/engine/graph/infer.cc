@@ -218,6 +218,20 @@ Result<TensorType> infer_op(const Pack& op, Types inputs) {
   return TensorType{op.type, Shape{x[axes.n], x[axes.h], x[axes.w], op.channels}};
 }
 
+Result<TensorType> infer_op(const Stem& op, Types inputs) {
+  if (!present(inputs, 0) || !present(inputs, 1) || !present(inputs, 2) || inputs.size() > 5 ||
+      inputs[1].shape.rank() != 4) {
+    return refuse(op.kName, "a picture, weights of rank 4 and a bias", inputs);
+  }
+  std::vector<TensorType> parts = {inputs[0]};
+  parts.insert(parts.end(), inputs.begin() + 3, inputs.end());
+  PROA_ASSIGN(const TensorType packed,
+              infer_op(op.pack(inputs[1].shape[3], inputs[1].type), parts));
+  const TensorType conv_inputs[] = {packed, inputs[1], inputs[2]};
+  PROA_ASSIGN(const TensorType conved, infer_op(op.conv(), conv_inputs));
+  return infer_op(op.pool(), Types(&conved, 1));
+}
+
 }  // namespace
 
 std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,

@@ -235,8 +235,45 @@ struct Pack {
   }
 };
 
+// The beginning of a picture network in one: pool(act(conv(pack(x), weight) + bias)), the pool over
+// maxima. `layout` is the picture's; the weights are [K,R,S,channels] over packed pixels and the
+// result is NHWC in the weights' type. Inputs: x, weight, bias, [scale of C numbers], [shift].
+struct Stem {
+  static constexpr std::string_view kName = "stem";
+  Layout layout = Layout::kNchw;
+  Dims strides = {2, 2};
+  Dims pads_begin = {3, 3};
+  Dims pads_end = {3, 3};
+  Activation act;
+  Dims pool_kernel = {3, 3};
+  Dims pool_strides = {2, 2};
+  Dims pool_pads_begin = {1, 1};
+  Dims pool_pads_end = {1, 1};
+  friend bool operator==(const Stem&, const Stem&) = default;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("layout", self.layout);
+    visit("strides", self.strides);
+    visit("pads_begin", self.pads_begin);
+    visit("pads_end", self.pads_end);
+    visit("act", self.act);
+    visit("pool_kernel", self.pool_kernel);
+    visit("pool_strides", self.pool_strides);
+    visit("pool_pads_begin", self.pool_pads_begin);
+    visit("pool_pads_end", self.pool_pads_end);
+  }
+
+  // The three operators that it stands for; `channels` are the weights'.
+  Pack pack(std::int64_t channels, DataType type) const { return {layout, channels, type}; }
+  Conv conv() const { return {Layout::kNhwc, strides, pads_begin, pads_end, {1, 1}, 1, act}; }
+  Pool pool() const {
+    return {PoolKind::kMax,  Layout::kNhwc, pool_kernel, pool_strides,
+            pool_pads_begin, pool_pads_end, false};
+  }
+};
+
 using Op = std::variant<Conv, MatMul, Binary, Unary, Pool, Reduce, Reshape, Transpose, Softmax,
-                        Convert, Concat, BatchNorm, Pack>;
+                        Convert, Concat, BatchNorm, Pack, Stem>;
 
 // "conv"
 std::string_view op_name(const Op& op);

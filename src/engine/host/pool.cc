@@ -68,4 +68,21 @@ HostTensor pack(const Pack& op, const HostTensor& x, const HostTensor* scale,
   return y;
 }
 
+HostTensor stem(const Stem& op, std::span<const HostTensor* const> inputs, const Shape& output) {
+  const HostTensor& x = *inputs[0];
+  const HostTensor& weight = *inputs[1];
+  const ImageAxes axes = image_axes(op.layout);
+  const std::int64_t height = x.shape[axes.h], width = x.shape[axes.w];
+  const Pack pack_op = op.pack(weight.shape[3], DataType::kFp32);
+  const HostTensor packed =
+      pack(pack_op, x, inputs.size() > 3 ? inputs[3] : nullptr,
+           inputs.size() > 4 ? inputs[4] : nullptr, {x.shape[0], height, width, weight.shape[3]});
+  const auto extent = [&](std::int64_t size, std::size_t d) {
+    return window_count(size, weight.shape[d + 1], op.strides[d], 1, op.pads_begin[d],
+                        op.pads_end[d]);
+  };
+  const Shape conved = {x.shape[0], extent(height, 0), extent(width, 1), weight.shape[0]};
+  return pool(op.pool(), conv(op.conv(), packed, weight, inputs[2], nullptr, conved), output);
+}
+
 }  // namespace proa::engine::host

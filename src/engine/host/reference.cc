@@ -35,6 +35,7 @@ struct Runner {
   HostTensor operator()(const Pack& op) const {
     return host::pack(op, *in[0], at(in, 1), at(in, 2), out);
   }
+  HostTensor operator()(const Stem& op) const { return host::stem(op, in, out); }
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ HostTensor concat(const Concat& op, std::span<const HostTensor* const> inputs, c
 HostTensor batch_norm(const BatchNorm& op, std::span<const HostTensor* const> inputs);
 HostTensor pack(const Pack& op, const HostTensor& x, const HostTensor* scale,
                 const HostTensor* shift, const Shape& output);
+HostTensor stem(const Stem& op, std::span<const HostTensor* const> inputs, const Shape& output);
 }  // namespace host
 
 }  // namespace proa::engine

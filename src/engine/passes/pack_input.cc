@@ -127,7 +127,53 @@ Status pack_stem(Graph& graph, std::size_t at) {
   return {};
 }
 
+// A stem that the fused kernel knows: 7x7 by 2 over 4 packed channels to 64, then 3x3 by 2, FP16.
+bool is_known_stem(const Graph& graph, const Conv& conv, const Pool& pool, ValueId weight) {
+  const Stem known;
+  const Activation& act = conv.act;
+  return conv.strides == known.strides && conv.pads_begin == known.pads_begin &&
+         conv.pads_end == known.pads_end && conv.dilations == Dims{1, 1} && conv.groups == 1 &&
+         (is_identity(act) || act.function == Function::kRelu) && pool.kind == PoolKind::kMax &&
+         pool.kernel == known.pool_kernel && pool.strides == known.pool_strides &&
+         pool.pads_begin == known.pool_pads_begin && graph.is_constant(weight) &&
+         graph.value(weight).type == DataType::kFp16 &&
+         graph.value(weight).shape == Shape{64, 7, 7, kPackedChannels};
+}
+
+// The node that alone feeds `id` and is a T, or null.
+template <class T>
+const Node* sole_producer(const Graph& graph, const Uses& uses, ValueId id, std::size_t reader) {
+  const int producer = uses.producer[static_cast<std::size_t>(id)];
+  if (producer < 0 || uses.sole_reader(id) != static_cast<int>(reader)) return nullptr;
+  const Node& node = graph.nodes[static_cast<std::size_t>(producer)];
+  return std::holds_alternative<T>(node.op) ? &node : nullptr;
+}
+
 }  // namespace
+
+Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options) {
+  std::size_t changes = 0;
+  const Uses uses(graph);
+  for (std::size_t i = 0; options.fuse_stem && i < graph.nodes.size(); ++i) {
+    const auto* pool = std::get_if<Pool>(&graph.nodes[i].op);
+    if (pool == nullptr) continue;
+    const Node* conv = sole_producer<Conv>(graph, uses, graph.nodes[i].inputs[0], i);
+    if (conv == nullptr || has_residual(*conv) || !graph.is_constant(conv->input(2))) continue;
+    const auto at = static_cast<std::size_t>(conv - graph.nodes.data());
+    const Node* pack = sole_producer<Pack>(graph, uses, conv->inputs[0], at);
+    const auto& conv_op = std::get<Conv>(conv->op);
+    if (pack == nullptr || !is_known_stem(graph, conv_op, *pool, conv->inputs[1])) continue;
+    Stem stem;
+    stem.layout = std::get<Pack>(pack->op).layout;
+    stem.act = conv_op.act;
+    stem.pool_pads_end = pool->pads_end;
+    std::vector<ValueId> inputs = {pack->inputs[0], conv->inputs[1], conv->inputs[2]};
+    inputs.insert(inputs.end(), pack->inputs.begin() + 1, pack->inputs.end());
+    graph.nodes[i] = Node{stem, std::move(inputs), graph.nodes[i].outputs};
+    ++changes;
+  }
+  return changes;
+}
 
 Result<std::size_t> pack_input(Graph& graph, const PassOptions&) {
   std::size_t changes = 0;

@@ -20,6 +20,7 @@ constexpr Pass kPasses[] = {
     {"pack_input", "read pictures, normalise and pad their channels in one step",
      passes::pack_input},
     {"set_precision", "compute in FP16 where that is asked for", passes::set_precision},
+    {"fuse_stem", "read, convolve and pool a picture in one step", passes::fuse_stem},
     {"simplify", "drop what does nothing", passes::simplify},
 };
 

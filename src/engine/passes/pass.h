@@ -16,6 +16,7 @@ enum class Precision : std::uint8_t { kFp32, kFp16 };
 struct PassOptions {
   Precision precision = Precision::kFp16;
   std::set<std::string, std::less<>> keep_fp32;  // names of node outputs that overflow in FP16
+  bool fuse_stem = true;  // the target has the kernel for it (compute capability 8.0)
 };
 
 // One rewriting of a graph. Passes are an explicit ordered list; each leaves a graph that verifies
@@ -53,6 +54,7 @@ Result<std::size_t> fuse_activation(Graph& graph, const PassOptions& options);
 Result<std::size_t> channels_last(Graph& graph, const PassOptions& options);
 Result<std::size_t> sink_transposes(Graph& graph, const PassOptions& options);
 Result<std::size_t> pack_input(Graph& graph, const PassOptions& options);
+Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options);
 Result<std::size_t> set_precision(Graph& graph, const PassOptions& options);
 Result<std::size_t> simplify(Graph& graph, const PassOptions& options);
 }  // namespace passes

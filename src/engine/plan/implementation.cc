@@ -137,6 +137,25 @@ Reason decline_pack(const Graph& graph, const Node& node, const Target&) {
   return {};
 }
 
+Reason decline_stem(const Graph& graph, const Node& node, const Target& target) {
+  const auto& stem = std::get<Stem>(node.op);
+  const DataType from = input_value(graph, node, 0).type;
+  const ImageAxes axes = image_axes(stem.layout);
+  if (target.compute_capability < 80) return "needs compute capability 8.0";
+  if (graph.value(node.output()).type != DataType::kFp16) return "computes in FP16 only";
+  if (!constant_bias(graph, node) || !graph.is_constant(node.inputs[1])) {
+    return "wants constant weights and bias";
+  }
+  if (input_value(graph, node, 1).shape != Shape{64, 7, 7, 4}) return "wants 64 filters of 7x7x4";
+  Stem shape = stem;  // everything else must be as it is by default
+  shape.layout = Layout::kNchw, shape.act = {}, shape.pool_pads_end = {1, 1};
+  if (shape != Stem{}) return "moves by 2, pads by 3, pools 3x3 by 2";
+  if (!identity_or_relu(stem.act)) return "applies relu only";
+  if (input_value(graph, node, 0).shape[axes.c] > 4) return "reads at most 4 channels";
+  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
+  return {};
+}
+
 Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
   const Value& output = graph.value(node.output());
   if (output.shape.rank() > 6) return "takes at most 6 dimensions";
@@ -169,6 +188,8 @@ constexpr ImplementationEntry kElementwise[] = {{Implementation::kPointwise, dec
                                                 kReferenceEntry};
 constexpr ImplementationEntry kPackList[] = {{Implementation::kPack, decline_pack},
                                              kReferenceEntry};
+constexpr ImplementationEntry kStemList[] = {{Implementation::kStem, decline_stem},
+                                             {Implementation::kReference, decline_stem}};
 constexpr ImplementationEntry kOther[] = {kReferenceEntry};
 
 }  // namespace
@@ -181,6 +202,8 @@ std::string_view name_of(Implementation implementation) {
       return "cudnn_runtime";
     case Implementation::kCublasLt:
       return "cublaslt";
+    case Implementation::kStem:
+      return "stem";
     case Implementation::kPack:
       return "pack";
     case Implementation::kPoolVector:
@@ -201,6 +224,7 @@ std::span<const ImplementationEntry> implementations_of(const Op& op) {
   if (std::holds_alternative<Pool>(op)) return kPool;
   if (std::holds_alternative<Reduce>(op)) return kReduce;
   if (std::holds_alternative<Pack>(op)) return kPackList;
+  if (std::holds_alternative<Stem>(op)) return kStemList;
   if (std::holds_alternative<Reshape>(op)) return {};
   const bool elementwise = std::holds_alternative<Binary>(op) ||
                            std::holds_alternative<Unary>(op) || std::holds_alternative<Convert>(op);

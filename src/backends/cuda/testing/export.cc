@@ -177,6 +177,14 @@ struct Exporter {
                                          constant({0, 0, 0, p.channels - channels}), scalar(0),
                                          op::PadMode::CONSTANT);
   }
+  OutputOf operator()(const engine::Stem& s) const {
+    Exporter pack{{in[0]}, out};
+    pack.in.insert(pack.in.end(), in.begin() + 3, in.end());
+    const auto channels = static_cast<std::int64_t>(in[1].get_shape()[3]);
+    Exporter conv{{pack(s.pack(channels, DataType::kFp16)), in[1], in[2]}, out};
+    Exporter pool{{conv(s.conv())}, out};
+    return pool(s.pool());
+  }
 };
 
 ov::Shape ov_shape(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -212,6 +220,8 @@ std::shared_ptr<ov::Model> export_graph(const engine::Graph& graph) {
 
 std::vector<engine::HostTensor> run_openvino(const std::shared_ptr<ov::Model>& model,
                                              const std::vector<engine::HostTensor>& inputs) {
+  // TBB's binding library cannot be loaded under sanitizers.
+  setenv("TBB_ENABLE_SANITIZERS", "1", 0);
   static ov::Core core;
   ov::CompiledModel compiled = core.compile_model(
       model, "CPU", ov::hint::inference_precision(ov::element::f32), ov::num_streams(1),

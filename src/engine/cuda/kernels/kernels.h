@@ -47,6 +47,22 @@ struct PoolShape {
 cudaError_t launch_pack(Source x, bool planes, int n, int h, int w, int c, const float* scale,
                         const float* shift, void* y, Number y_type, cudaStream_t stream);
 
+// stem.cu: picture to [n, pooled_h, pooled_w, 64] through a 7x7 convolution by 2 (padded by 3),
+// bias, optional relu, and a 3x3 pool by 2 (padded by 1), FP16 with FP32 sums. `weight` is
+// [64,7,7,4] halves, `bias` 64 floats. Needs compute capability 8.0.
+struct StemShape {
+  int n, h, w, c;          // the picture
+  int conv_h, conv_w;      // after the convolution
+  int pooled_h, pooled_w;  // the result
+  bool planes, relu;
+};
+// How a block's tile is cut: pooled rows, and 16-pixel tiles of the convolution side by side.
+enum class StemTile : std::uint8_t { k1x4, k1x7, k2x4, k2x7, k4x7 };
+inline constexpr int kStemTiles = 5;
+cudaError_t launch_stem(Source x, const void* weight, const float* bias, const float* scale,
+                        const float* shift, void* y, const StemShape& shape, StemTile tile,
+                        int multiprocessors, cudaStream_t stream);
+
 // pool.cu: maxima, FP16, NHWC, c a multiple of 8.
 cudaError_t launch_max_pool(const void* x, void* y, const PoolShape& shape, cudaStream_t stream);
 
@@ -87,6 +103,9 @@ cudaError_t reference_reduce(Source x, const Extents& outer, Strides outer_strid
                              Number y_type, cudaStream_t stream);
 cudaError_t reference_pool(Source x, const PoolShape& shape, bool planes, bool maximum,
                            bool count_padding, void* y, Number y_type, cudaStream_t stream);
+// The same as launch_stem.
+cudaError_t reference_stem(Source x, Source weight, Source bias, Source scale, Source shift,
+                           const StemShape& shape, void* y, cudaStream_t stream);
 // Rows of `extent` numbers that lie `inner` apart.
 cudaError_t reference_softmax(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
                               Number y_type, cudaStream_t stream);

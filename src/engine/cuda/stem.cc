@@ -1,0 +1,56 @@
+// The fused beginning of a picture network. A variant is the tile that a block makes: "1x4" ... .
+#include <algorithm>
+#include <array>
+
+#include "engine/cuda/operands.h"
+#include "engine/cuda/status.h"
+#include "engine/cuda/step_kernel.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+// In the order of StemTile.
+constexpr std::array<std::string_view, kStemTiles> kNames = {"1x4", "1x7", "2x4", "2x7", "4x7"};
+
+class StemKernel final : public StepKernel {
+ public:
+  StemKernel(const StemShape& shape, Number type, StemTile tile, int multiprocessors)
+      : shape_(shape), type_(type), tile_(tile), multiprocessors_(multiprocessors) {}
+
+  Status launch(const Arguments& arguments, Libraries&, cudaStream_t stream) override {
+    const auto floats = [&](std::size_t i) {
+      return i < arguments.inputs.size() ? static_cast<const float*>(arguments.inputs[i]) : nullptr;
+    };
+    PROA_CUDA(launch_stem({arguments.inputs[0], type_}, arguments.inputs[1], floats(2), floats(3),
+                          floats(4), arguments.output, shape_, tile_, multiprocessors_, stream));
+    return {};
+  }
+
+ private:
+  StemShape shape_;
+  Number type_;
+  StemTile tile_;
+  int multiprocessors_;
+};
+
+Result<std::vector<std::string>> variants(const Graph&, const Node&, Libraries&) {
+  return std::vector<std::string>(kNames.begin(), kNames.end());
+}
+
+Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
+                                          std::string_view variant, Libraries&) {
+  const auto found = std::ranges::find(kNames, variant);
+  if (found == kNames.end()) return error::invalid_argument("'{}' is no stem tile", variant);
+  int device = 0, multiprocessors = 0;
+  PROA_CUDA(cudaGetDevice(&device));
+  PROA_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  return std::make_unique<StemKernel>(
+      stem_shape(graph, node), number_of(graph.value(node.inputs[0]).type),
+      static_cast<StemTile>(found - kNames.begin()), multiprocessors);
+}
+
+}  // namespace
+
+const KernelMaker kStemMaker = {Implementation::kStem, variants, build};
+
+}  // namespace proa::engine::cuda
