@@ -85,7 +85,7 @@ then, in another terminal,
   {proa} infer {model} {photos}/coffee.png --url localhost:8000
   curl localhost:8000/v2/models/{model}/infer --data-binary @{body} \\
     -H 'Inference-Header-Content-Length: {json_length}'
-  .venv/bin/python examples/classify.py {photos}/coffee.png
+  .venv/bin/python examples/classify.py {photos}/coffee.png --url localhost:8000
 Your own ONNX file: put it at models/NAME/1/model.onnx and serve that folder:
   {proa} serve --model-repository models
 """
