@@ -19,7 +19,7 @@ def test_the_demo_knows_its_photographs(demo):
     assert "espresso" in demo and "tripod" in demo and "WRONG" not in demo
 
 
-@pytest.mark.parametrize("tool", ("curl", "examples/classify.py"))
+@pytest.mark.parametrize("tool", ("proa infer", "curl", "examples/classify.py"))
 def test_its_commands_work_when_typed(serve, demo, tool):
     server = serve(ROOT / "build" / "demo" / "models")
     lines = demo.replace("\\\n", "").splitlines()
