@@ -32,6 +32,13 @@ const char* frontend_name(ModelFormat format) {
   return "";
 }
 
+// Lives as long as the process: front ends are libraries that keep state of their own, which each
+// unloading would leak. Its methods lock. Threading: thread-safe.
+ov::frontend::FrontEndManager& front_ends() {
+  static auto* const manager = new ov::frontend::FrontEndManager();
+  return *manager;
+}
+
 Result<ModelFile> find_in_folder(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / "saved_model.pb", ignored)) {
@@ -85,8 +92,7 @@ Result<std::shared_ptr<ov::Model>> read_model(const ModelFile& file) {
   const std::string what =
       fmt::format("cannot read {} as {}", file.path.string(), model_format_name(file.format));
   return guarded(ErrorCode::kInvalidArgument, what, [&]() -> Result<std::shared_ptr<ov::Model>> {
-    ov::frontend::FrontEndManager manager;
-    const auto front_end = manager.load_by_framework(frontend_name(file.format));
+    const auto front_end = front_ends().load_by_framework(frontend_name(file.format));
     const bool map_weights = false;
     const auto graph = front_end->load(file.path.string(), map_weights);
     if (graph == nullptr) {

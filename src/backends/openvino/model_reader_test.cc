@@ -71,6 +71,17 @@ TEST(ModelReaderTest, ReadsOnnxAndIr) {
   EXPECT_EQ(signature.outputs[find_tensor(signature.outputs, "sum")].copy_of_input, -1);
 }
 
+TEST(ModelReaderTest, ReadsAFrozenTensorFlowGraph) {
+  const testing::TemporaryFolder folder;
+  testing::write_file(folder.path() / "model.graphdef", testing::tensorflow_graph());
+  const auto model = read_model({folder.path() / "model.graphdef", ModelFormat::kTensorFlow});
+  ASSERT_TRUE(model) << model.error().message;
+  const Signature signature = read_signature(**model);
+  EXPECT_EQ(find_tensor(signature.inputs, "x"), 0);
+  EXPECT_EQ(find_tensor(signature.outputs, "y"), 0);
+  EXPECT_EQ(signature.inputs[0].to_string(), "FP32 [-1,4]");
+}
+
 TEST(ModelReaderTest, SaysWhyAFileIsNotRead) {
   const testing::TemporaryFolder folder;
   const auto reason = [&](const char* name, const std::string& bytes, ModelFormat format) {

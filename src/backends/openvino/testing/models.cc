@@ -157,6 +157,25 @@ void write_ir(const std::shared_ptr<ov::Model>& model, const std::filesystem::pa
 std::string onnx_dense_layer() { return onnx_model("Relu"); }
 std::string onnx_unknown_operator() { return onnx_model("FrobnicateTensor"); }
 
+std::string tensorflow_graph() {
+  constexpr std::uint64_t kFloat = 1;
+  const auto attribute = [](const std::string& key, const Message& value) {
+    return Message().bytes(1, key).bytes(2, value.text()).text();
+  };
+  const auto dimension = [](std::int64_t size) {
+    return Message().varint(1, static_cast<std::uint64_t>(size)).text();
+  };
+  const std::string shape = Message().bytes(2, dimension(-1)).bytes(2, dimension(4)).text();
+  const Message x = Message()
+                        .bytes(1, "x")
+                        .bytes(2, "Placeholder")
+                        .bytes(5, attribute("dtype", Message().varint(6, kFloat)))
+                        .bytes(5, attribute("shape", Message().bytes(7, shape)));
+  const Message y = Message().bytes(1, "y").bytes(2, "Relu").bytes(3, "x").bytes(
+      5, attribute("T", Message().varint(6, kFloat)));
+  return Message().bytes(1, x.text()).bytes(1, y.text()).text();
+}
+
 void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);

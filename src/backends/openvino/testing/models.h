@@ -44,6 +44,9 @@ std::string onnx_dense_layer();
 // The same with an operator that nobody knows.
 std::string onnx_unknown_operator();
 
+// The bytes of a frozen TensorFlow graph: y = Relu(x), FP32 [-1,4].
+std::string tensorflow_graph();
+
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 
 }  // namespace proa::backends::openvino::testing
