@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/log.h"
 #include "fmt/core.h"
 #include "net/protocol_sniffer.h"
 
@@ -69,7 +70,7 @@ void Connection::start_drain() {
 
 void Connection::on_tick(TimePoint now) {
   if (closing()) return;
-  if (now >= write_deadline_) return close_abused();
+  if (now >= write_deadline_) return close_abused("it does not read its responses");
   if (now >= linger_deadline_) return close_soon(CloseReason::kFinished);
   if (!lingering_) session_->on_tick(now);
 }
@@ -81,10 +82,15 @@ void Connection::close_soon(CloseReason reason) {
   mark_dirty();
 }
 
-void Connection::close_abused() {
+void Connection::close_abused(std::string_view why) {
   if (closing()) return;
-  loop().stats().connections_abused.add(1);
+  note_abuse(why);
   close_soon(CloseReason::kServerAbort);
+}
+
+void Connection::note_abuse(std::string_view why) {
+  loop().stats().connections_abused.add(1);
+  log::debug("connection of {} ends: {}", peer(), why);
 }
 
 void Connection::close_when_sent(bool linger) {

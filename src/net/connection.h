@@ -64,8 +64,10 @@ class Connection final : public EventLoop::Flushable, public boost::intrusive::l
   void mark_dirty() { loop().mark_dirty(*this); }
   // Ends the connection after the current event; what is in output() is lost.
   void close_soon(CloseReason reason);
-  // As close_soon(), because the client passed a limit.
-  void close_abused();
+  // As close_soon(), because the client passed a limit: `why` is for the log.
+  void close_abused(std::string_view why);
+  // Counts and logs (at debug level) that the client passed a limit.
+  void note_abuse(std::string_view why);
   // Ends the connection when output() has been sent: with `linger`, tells the client and drops what
   // it still sends for a moment, so that it gets to read the answer.
   void close_when_sent(bool linger);

@@ -251,12 +251,12 @@ void Http1Session::on_tick(TimePoint now) {
   switch (input_) {
     case Input::kHead:
       if (scanned_ == 0) return connection_.close_soon(CloseReason::kFinished);
-      connection_.loop().stats().connections_abused.add(1);
+      connection_.note_abuse("its request did not come in time");
       return refuse(408, "the request's head did not come in time");
     case Input::kLengthBody:
     case Input::kChunkedBody:
       if (paused()) return;
-      connection_.loop().stats().connections_abused.add(1);
+      connection_.note_abuse("its request did not come in time");
       return refuse(408, "the request's body stopped coming");
     case Input::kComplete:
     case Input::kIgnored:

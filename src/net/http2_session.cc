@@ -67,7 +67,7 @@ void Http2Session::on_bytes(std::span<std::byte> bytes) {
   const ssize_t used = nghttp2_session_mem_recv(raw(), data, bytes.size());
   if (used < 0) {
     // nghttp2 has queued a GOAWAY where the protocol wants one.
-    if (nghttp2_session_want_write(raw()) == 0) connection_.close_abused();
+    if (nghttp2_session_want_write(raw()) == 0) connection_.close_abused("it breaks HTTP/2");
   }
   connection_.mark_dirty();
 }
@@ -77,7 +77,7 @@ void Http2Session::fill_output() {
   while (out.size() < kFillBytes && !goodbye_sent_) {
     const std::uint8_t* data = nullptr;
     const ssize_t size = nghttp2_session_mem_send(raw(), &data);
-    if (size < 0) return connection_.close_abused();
+    if (size < 0) return connection_.close_abused("HTTP/2 cannot go on");
     if (size == 0) break;
     out.append({reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)});
   }
@@ -280,7 +280,7 @@ void Http2Session::count_control_frame() {
 void Http2Session::expel(std::uint32_t http2_error, std::string_view why) {
   if (expelled_) return;
   expelled_ = true;
-  connection_.loop().stats().connections_abused.add(1);
+  connection_.note_abuse(why);
   nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(raw()),
                         http2_error, reinterpret_cast<const std::uint8_t*>(why.data()), why.size());
   connection_.mark_dirty();

@@ -19,11 +19,13 @@ void Http2Session::on_tick(TimePoint now) {
     aged_ = true;
     start_drain();
   }
-  if (unread_output_overdue(now)) return connection_.close_abused();
+  if (unread_output_overdue(now)) {
+    return connection_.close_abused("it opens no window for its responses");
+  }
   keep_alive(now);
   for (Http2Stream& stream : streams_) {
     if (!stream.body_overdue(now)) continue;
-    connection_.loop().stats().connections_abused.add(1);
+    connection_.note_abuse("a request did not come in time");
     stream.refuse(408, "the request's body stopped coming");
   }
 }
@@ -42,7 +44,7 @@ bool Http2Session::unread_output_overdue(TimePoint now) {
 
 void Http2Session::keep_alive(TimePoint now) {
   const Limits& limits = connection_.limits();
-  if (now >= ping_deadline_) return connection_.close_abused();
+  if (now >= ping_deadline_) return connection_.close_abused("it does not answer pings");
   const bool wanted = limits.ping_interval.count() > 0 && ping_deadline_ == kNever &&
                       (!idle() || limits.ping_without_streams);
   if (!wanted || now - last_read_ < limits.ping_interval) return;
