@@ -9,15 +9,10 @@
 #include <vector>
 
 #include "net/exchange.h"
+#include "net/http1_response.h"
 #include "net/limits.h"
 
 namespace proa::net {
-
-// Why a request is not served: an HTTP status and a sentence for the client.
-struct Refusal {
-  int status;
-  std::string why;
-};
 
 // The head of one HTTP/1.1 request; views point into the bytes it was parsed from.
 struct Http1Head {

@@ -11,6 +11,12 @@ namespace proa::net {
 
 // Response heads and refusals of HTTP/1.1 as text. Threading: pure functions.
 
+// Why a request is not served: an HTTP status and a sentence for the client.
+struct Refusal {
+  int status;
+  std::string why;
+};
+
 // How the end of a body is told.
 struct Framing {
   bool has_length = false;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 #include "base/check.h"
 #include "fmt/core.h"
@@ -13,10 +12,6 @@ namespace {
 
 // How much output is prepared for one write.
 constexpr std::size_t kFillBytes = 1024 * 1024;
-// The payload of the ping whose answer ends the first step of a drain.
-constexpr std::uint8_t kDrainPing[8] = {'p', 'r', 'o', 'a', 'd', 'r', 'n', 0};
-// How long the first GOAWAY may take to reach the client before the second is sent anyway.
-constexpr std::chrono::milliseconds kDrainRoundTrip{1000};
 
 std::string_view slice(const std::string& text, std::uint32_t at, std::uint32_t size) {
   return std::string_view(text).substr(at, size);
@@ -142,9 +137,17 @@ void Http2Session::end_request_head(std::int32_t id, bool end_stream) {
   Http2Stream* stream = find(id);
   if (stream == nullptr) return;
   connection_.loop().stats().http2_requests.add(1);
+  const RequestHead head = read_head();
+  if (const auto refusal = check_head(head)) {
+    stream->refuse(refusal->status, refusal->why);
+  } else {
+    stream->start(head, !end_stream && head.header("expect") == "100-continue");
+  }
+}
+
+RequestHead Http2Session::read_head() {
   RequestHead head;
   head.http_major = 2;
-  bool expects_continue = false;
   headers_.clear();
   for (const Field& field : head_fields_) {
     const Header header{slice(head_bytes_, field.name, field.name_size),
@@ -152,7 +155,6 @@ void Http2Session::end_request_head(std::int32_t id, bool end_stream) {
     if (!header.name.starts_with(':')) {
       headers_.push_back(header);
       if (header.name == "content-length") head.content_length = parse_length(header.value);
-      if (header.name == "expect") expects_continue = header.value == "100-continue";
       if (header.name == "host" && head.authority.empty()) head.authority = header.value;
     } else if (header.name == ":method") {
       head.method = header.value;
@@ -163,20 +165,25 @@ void Http2Session::end_request_head(std::int32_t id, bool end_stream) {
     }
   }
   head.headers = headers_;
+  return head;
+}
+
+std::optional<Refusal> Http2Session::check_head(const RequestHead& head) const {
   const Limits& limits = connection_.limits();
   if (head_too_long_) {
-    stream->refuse(431, fmt::format("the request's head is too long; at most {} bytes in {} lines "
+    return Refusal{431, fmt::format("the request's head is too long; at most {} bytes in {} lines "
                                     "are accepted",
-                                    limits.max_head_bytes, limits.max_headers));
-  } else if (head.target.size() > limits.max_target_bytes) {
-    stream->refuse(414, fmt::format("the request target has {} bytes; at most {} are accepted",
-                                    head.target.size(), limits.max_target_bytes));
-  } else if (head.content_length > static_cast<std::int64_t>(limits.max_body_bytes)) {
-    stream->refuse(413, fmt::format("the body has {} bytes; at most {} are accepted",
-                                    head.content_length, limits.max_body_bytes));
-  } else {
-    stream->start(head, expects_continue && !end_stream);
+                                    limits.max_head_bytes, limits.max_headers)};
   }
+  if (head.target.size() > limits.max_target_bytes) {
+    return Refusal{414, fmt::format("the request target has {} bytes; at most {} are accepted",
+                                    head.target.size(), limits.max_target_bytes)};
+  }
+  if (head.content_length > static_cast<std::int64_t>(limits.max_body_bytes)) {
+    return Refusal{413, fmt::format("the body has {} bytes; at most {} are accepted",
+                                    head.content_length, limits.max_body_bytes)};
+  }
+  return std::nullopt;
 }
 
 void Http2Session::on_frame(const nghttp2_frame& frame) {
@@ -201,19 +208,6 @@ void Http2Session::on_frame(const nghttp2_frame& frame) {
   if (Http2Stream* stream = find(id)) stream->end_body();
 }
 
-void Http2Session::on_ping(const nghttp2_frame& frame) {
-  if ((frame.hd.flags & NGHTTP2_FLAG_ACK) == 0) {
-    count_control_frame();
-    if (!pings_.take(connection_.host().coarse_now(), !idle())) {
-      expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_pings");
-    }
-    return;
-  }
-  if (drain_ == Drain::kNoticed && std::memcmp(frame.ping.opaque_data, kDrainPing, 8) == 0) {
-    finish_drain();
-  }
-}
-
 void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
   switch (frame.hd.type) {
     case NGHTTP2_DATA:
@@ -221,8 +215,7 @@ void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
       break;
     case NGHTTP2_GOAWAY:
       goodbye_sent_ = expelled_;
-      // Behind the GOAWAY: nghttp2 would send it in front.
-      if (drain_ == Drain::kNoticed) nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kDrainPing);
+      if (drain_ == Drain::kNoticed) send_drain_ping();
       return;
     default:
       return;
@@ -263,45 +256,6 @@ void Http2Session::release(Http2Stream& stream) {
   if (!idle()) return;
   idle_deadline_ = connection_.deadline(connection_.limits().http2_idle_timeout);
   if (drain_ == Drain::kFinal) connection_.mark_dirty();
-}
-
-void Http2Session::count_reset() {
-  if (!resets_.take(connection_.host().coarse_now())) {
-    expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_resets");
-  }
-}
-
-void Http2Session::count_control_frame() {
-  if (!control_frames_.take(connection_.host().coarse_now())) {
-    expel(NGHTTP2_ENHANCE_YOUR_CALM, "too_many_control_frames");
-  }
-}
-
-void Http2Session::expel(std::uint32_t http2_error, std::string_view why) {
-  if (expelled_) return;
-  expelled_ = true;
-  connection_.note_abuse(why);
-  nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(raw()),
-                        http2_error, reinterpret_cast<const std::uint8_t*>(why.data()), why.size());
-  connection_.mark_dirty();
-}
-
-// First a GOAWAY that names no stream, and a ping to learn when the client has seen it; requests
-// that crossed it on the way are still served. Source: RFC 9113, section 6.8.
-void Http2Session::start_drain() {
-  if (drain_ != Drain::kNone) return;
-  drain_ = Drain::kNoticed;
-  drain_deadline_ = deadline_after(connection_.host().coarse_now(), kDrainRoundTrip);
-  nghttp2_submit_shutdown_notice(raw());
-  connection_.mark_dirty();
-}
-
-void Http2Session::finish_drain() {
-  drain_ = Drain::kFinal;
-  drain_deadline_ = aged_ ? connection_.deadline(connection_.limits().age_grace) : kNever;
-  nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(raw()),
-                        NGHTTP2_NO_ERROR, nullptr, 0);
-  connection_.mark_dirty();
 }
 
 void Http2Session::on_closed(CloseReason reason) {

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "boost/intrusive/list.hpp"
 #include "net/connection.h"
+#include "net/http1_response.h"
 #include "net/http2_guards.h"
 #include "net/http2_stream.h"
 #include "net/session.h"
@@ -54,6 +56,9 @@ class Http2Session final : public Session {
   void begin_request(std::int32_t id);
   void add_field(std::string_view name, std::string_view value);
   void end_request_head(std::int32_t id, bool end_stream);
+  // The head that add_field() has gathered, and what is wrong with it.
+  RequestHead read_head();
+  std::optional<Refusal> check_head(const RequestHead& head) const;
   void on_frame(const nghttp2_frame& frame);
   void on_ping(const nghttp2_frame& frame);
   void on_frame_sent(const nghttp2_frame& frame);
@@ -66,6 +71,7 @@ class Http2Session final : public Session {
   void count_control_frame();
   // GOAWAY with an error and a reason for the log of the client; then the connection ends.
   void expel(std::uint32_t http2_error, std::string_view why);
+  void send_drain_ping();
   void finish_drain();
   bool idle() const { return streams_.empty(); }
   bool unread_output_overdue(TimePoint now);
