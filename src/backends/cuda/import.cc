@@ -3,12 +3,12 @@
 #include <set>
 
 #include "backends/cuda/convert_ops.h"
+#include "backends/openvino/model_reader.h"
 #include "openvino/core/model.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
 #include "openvino/pass/constant_folding.hpp"
-#include "openvino/runtime/core.hpp"
 
 namespace proa::backends::cuda {
 namespace {
@@ -126,12 +126,8 @@ Result<engine::Graph> import_fixed(const ov::Model& model, std::vector<Unsupport
 }  // namespace
 
 Result<std::shared_ptr<ov::Model>> read_model(const std::filesystem::path& path) {
-  try {
-    static ov::Core core;
-    return core.read_model(path.string());
-  } catch (const std::exception& failure) {
-    return error::invalid_argument("'{}' cannot be read: {}", path.string(), failure.what());
-  }
+  PROA_ASSIGN(const openvino::ModelFile file, openvino::find_model_file(path));
+  return openvino::read_model(file);
 }
 
 Result<engine::Graph> import_model(const std::shared_ptr<const ov::Model>& model,

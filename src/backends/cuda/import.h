@@ -14,7 +14,7 @@ class Model;
 
 namespace proa::backends::cuda {
 
-// Reads any model file that OpenVINO reads. Errors: kInvalidArgument quoting OpenVINO.
+// Reads any model file that the openvino backend reads. Errors: of openvino/model_reader.h.
 Result<std::shared_ptr<ov::Model>> read_model(const std::filesystem::path& path);
 
 // An operator of a model that the engine has no counterpart for, and why.

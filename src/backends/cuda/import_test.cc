@@ -142,7 +142,7 @@ TEST(ImportTest, ABadFileIsAnError) {
   auto model = read_model(path);
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(model.error().message, HasSubstr("bad.onnx' cannot be read"));
+  EXPECT_THAT(model.error().message, HasSubstr("bad.onnx"));
 }
 
 }  // namespace
