@@ -99,6 +99,10 @@ void Http2Session::begin_request(std::int32_t id) {
   head_bytes_.clear();
   head_fields_.clear();
   head_too_long_ = false;
+  if (unsent_ > connection_.limits().max_unsent_bytes) {
+    nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
+    return;
+  }
   if (expelled_ || drain_ == Drain::kFinal || !may_open_stream()) {
     nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
     return count_reset();

@@ -226,6 +226,27 @@ TEST(Http2Test, RefusesMoreStreamsThanAllowed) {
   EXPECT_EQ(server.log().count("end /"), 4u);
 }
 
+TEST(Http2Test, RefusesStreamsWhileMuchOutputWaits) {
+  Limits limits;
+  limits.max_unsent_bytes = 200'000;
+  TestServer server(
+      {.answer = [](Exchange& exchange,
+                    TestRequest&) { respond_text(exchange, std::string(150'000, 'x')); },
+       .limits = limits});
+  Http2Client client(server.port(), {.update_windows = false});
+  const auto first = client.submit("GET", "/"), second = client.submit("GET", "/");
+  client.run_until([&] { return client.response(first).body.size() > 0; });
+  ASSERT_TRUE(client.run_until([&] { return server.log().count("end /") == 2; }));
+  EXPECT_EQ(client.wait(client.submit("GET", "/")).error, std::uint32_t{NGHTTP2_REFUSED_STREAM});
+  for (const auto id : {first, second}) {
+    nghttp2_session_set_local_window_size(client.raw(), NGHTTP2_FLAG_NONE, id, 1 << 20);
+  }
+  nghttp2_session_set_local_window_size(client.raw(), NGHTTP2_FLAG_NONE, 0, 1 << 20);
+  EXPECT_EQ(client.wait(first).body.size(), 150'000u);
+  EXPECT_EQ(client.wait(second).body.size(), 150'000u);
+  EXPECT_EQ(client.wait(client.submit("HEAD", "/")).status, 200);
+}
+
 TEST(Http2Test, CountsWorkOfResetStreamsAsStreams) {
   Limits limits;
   limits.max_concurrent_streams = 4;

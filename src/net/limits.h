@@ -38,6 +38,8 @@ struct Limits {
   // A connection without streams: GOAWAY. Long, because gRPC channels are kept for later.
   std::chrono::milliseconds http2_idle_timeout{3'600'000};
   std::uint32_t max_concurrent_streams = 1000;  // streams whose work is still under way included
+  // Output that waits for the client, of all streams together; beyond, new streams are refused.
+  std::size_t max_unsent_bytes = 512 << 20;
   std::uint32_t stream_window_bytes = 4 << 20;
   std::uint32_t connection_window_bytes = 16 << 20;
   std::uint32_t max_frame_bytes = 1 << 20;
