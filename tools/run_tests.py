@@ -161,7 +161,7 @@ def stages(jobs):
             ctest("build/release", "unit.xml", jobs)]),
         "e2e": ("tests/e2e against build/release/bin/proa", [
             configure("release"),
-            build("release", jobs, "proa"),
+            build("release", jobs, "proa", "grpcpp_client"),
             pytest("e2e.xml", "tests/e2e")]),
         "asan": ("unit tests under AddressSanitizer and UndefinedBehaviorSanitizer", [
             configure("asan"),
