@@ -222,7 +222,7 @@ std::vector<engine::HostTensor> run_openvino(const std::shared_ptr<ov::Model>& m
                                              const std::vector<engine::HostTensor>& inputs) {
   // TBB's binding library cannot be loaded under sanitizers.
   setenv("TBB_ENABLE_SANITIZERS", "1", 0);
-  static ov::Core& core = *new ov::Core;
+  static ov::Core core;
   ov::CompiledModel compiled = core.compile_model(
       model, "CPU", ov::hint::inference_precision(ov::element::f32), ov::num_streams(1),
       ov::inference_num_threads(2), ov::hint::enable_cpu_pinning(false));
