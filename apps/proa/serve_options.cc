@@ -1,6 +1,8 @@
 #include "serve_options.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <string>
 
 namespace proa {
 namespace {
@@ -56,6 +58,19 @@ void add_model_flags(CLI::App& app, ServeOptions& options) {
       ->group("Models");
 }
 
+void add_compression_flag(CLI::App& app, frontends::CompressionLevel& level) {
+  using enum frontends::CompressionLevel;
+  static const std::map<std::string, frontends::CompressionLevel> kLevels = {
+      {"none", kNone}, {"low", kLow}, {"medium", kMedium}, {"high", kHigh}};
+  app.add_option_function<std::string>(
+         "--grpc-infer-response-compression-level",
+         [&level](const std::string& name) { level = kLevels.at(name); },
+         "How strong gRPC answers are compressed for clients that accept it")
+      ->check(CLI::IsMember(kLevels))
+      ->option_text("none|low|medium|high  default: none")
+      ->group("Ports");
+}
+
 void add_limit_flags(CLI::App& app, ServeOptions& options) {
   app.add_option("--http-thread-count,--loops", options.loops,
                  "Event loop threads for all ports; 0 = one per available processor")
@@ -102,6 +117,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   add_endpoint(*serve, "http", options.http);
   add_endpoint(*serve, "grpc", options.grpc);
   add_endpoint(*serve, "metrics", options.metrics);
+  add_compression_flag(*serve, options.grpc_compression);
   add_limit_flags(*serve, options);
   add_log_flags(*serve, options);
   return serve;

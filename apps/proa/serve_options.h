@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "frontends/options.h"
+
 namespace CLI {
 class App;
 }
@@ -37,6 +39,7 @@ struct ServeOptions {
   int loops = 0;                     // event loop threads; 0 = one per available processor
   std::size_t http_max_input_bytes = 64 << 20;
   std::size_t grpc_max_message_bytes = INT32_MAX;
+  frontends::CompressionLevel grpc_compression = frontends::CompressionLevel::kNone;
   std::size_t max_in_flight_bytes = 0;  // 0 = half of the memory this process may use
 
   bool log_info = true;

@@ -72,6 +72,7 @@ frontends::FrontendContext Server::frontend_context() {
   context.server_version = PROA_VERSION;
   context.options.http_max_input_bytes = options_.http_max_input_bytes;
   context.options.grpc_max_message_bytes = options_.grpc_max_message_bytes;
+  context.options.grpc_response_compression = options_.grpc_compression;
   context.options.metrics = [this] { return render_metrics(); };
   return context;
 }
