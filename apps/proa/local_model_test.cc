@@ -61,6 +61,27 @@ TEST_F(LocalModelTest, PredictsFromAFileAndFromAFolder) {
   }
 }
 
+TEST_F(LocalModelTest, ReshapesBetweenClientAndModel) {
+  const std::filesystem::path model = folder_.path() / "affine";
+  std::filesystem::create_directories(model / "1");
+  models::write_ir(models::affine_model({-1, 2, 3}), model / "1" / "model.xml");
+  models::write_file(model / "config.pbtxt", R"(
+    backend: "openvino"
+    max_batch_size: 4
+    input { name: "x" data_type: TYPE_FP32 dims: [ 6 ] reshape { shape: [ 2, 3 ] } }
+    output { name: "y" data_type: TYPE_FP32 dims: [ 3, 2 ] reshape { shape: [ 2, 3 ] } }
+  )");
+  const auto predictor = load_in_process(model);
+  ASSERT_TRUE(predictor) << predictor.error().message;
+  const auto x = make_input((*predictor)->signature().inputs[0], true, "0,1,2,3,4,5");
+  ASSERT_TRUE(x);
+  const auto outputs = (*predictor)->predict({{"x", *x}}, {{"y", 0}});
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  const Tensor& y = (*outputs)[0].tensor;
+  EXPECT_EQ(y.shape, (Shape{1, 3, 2}));
+  EXPECT_FLOAT_EQ(reinterpret_cast<const float*>(y.data.data())[5], 11);
+}
+
 TEST_F(LocalModelTest, RefusesARepository) {
   const auto predictor = load_in_process(folder_.path());
   ASSERT_FALSE(predictor);

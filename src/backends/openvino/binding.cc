@@ -1,6 +1,5 @@
 #include "backends/openvino/binding.h"
 
-#include <optional>
 #include <string_view>
 
 #include "fmt/format.h"
@@ -76,9 +75,6 @@ Result<BoundTensor> bind_tensor(const Pair& pair, std::size_t port, bool& batch_
   BoundTensor bound;
   bound.port = port;
   bound.type = pair.configured.type;
-  bound.client_dims = pair.configured.dims;
-  bound.model_dims = pair.configured.reshape.value_or(pair.configured.dims);
-  bound.reshaped = pair.configured.reshape.has_value();
   bound.rank_known = pair.known.shape.has_value();
   PROA_TRY(merge_shapes(pair, bound.model_shape, batch_opened));
   return bound;

@@ -12,9 +12,6 @@ namespace proa::backends::openvino {
 struct BoundTensor {
   std::size_t port = 0;  // index among the model's inputs or outputs
   DataType type = DataType::kInvalid;
-  Shape client_dims;  // what clients see, without the batch dimension
-  Shape model_dims;   // what the model sees: client_dims, or the configured reshape
-  bool reshaped = false;
   Shape model_shape;  // the model's whole shape; kAny = open. Outputs: may have less open extents
                       // than known before the model is reshaped
   bool rank_known = true;

@@ -135,9 +135,8 @@ TEST(BindingTest, TakesTheReshapeAsTheModelsSide) {
   config.outputs[0].reshape = Shape{2, 3};
   const auto binding = bind(signature, config);
   ASSERT_TRUE(binding) << binding.error().message;
-  EXPECT_TRUE(binding->inputs[0].reshaped);
-  EXPECT_EQ(binding->inputs[0].model_dims, Shape{});
-  EXPECT_EQ(binding->outputs[0].client_dims, Shape{6});
+  EXPECT_EQ(binding->inputs[0].model_shape, Shape{kAny});
+  EXPECT_EQ(binding->outputs[0].model_shape, (Shape{kAny, 2, 3}));
 }
 
 }  // namespace

@@ -140,15 +140,16 @@ TEST_F(OpenVinoBackendTest, TakesZeroExtents) {
   EXPECT_EQ(response.outputs[0].shape, (Shape{1, 0}));
 }
 
-TEST_F(OpenVinoBackendTest, HonoursReshape) {
+// Between clients and the model's side it is core that reshapes.
+TEST_F(OpenVinoBackendTest, TakesAndGivesTheModelsSideOfAReshape) {
   config_.inputs.push_back(
       {.name = "x", .type = DataType::kFp32, .dims = {6}, .reshape = Shape{2, 3}});
   config_.outputs.push_back(
       {.name = "y", .type = DataType::kFp32, .dims = {3, 2}, .reshape = Shape{2, 3}});
   serve(testing::affine_model({-1, 2, 3}), 4);
-  const core::Response response = run_one(*instance_, 1, {floats({1, 6}, {0, 1, 2, 3, 4, 5})});
+  const core::Response response = run_one(*instance_, 1, {floats({1, 2, 3}, {0, 1, 2, 3, 4, 5})});
   ASSERT_FALSE(response.error) << response.error->message;
-  EXPECT_EQ(response.outputs[0].shape, (Shape{1, 3, 2}));
+  EXPECT_EQ(response.outputs[0].shape, (Shape{1, 2, 3}));
   EXPECT_THAT(values_of<float>(response.outputs[0]), ElementsAre(1, 3, 5, 7, 9, 11));
 }
 

@@ -1,11 +1,10 @@
 #include "backends/openvino/openvino_instance.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
-#include "backends/openvino/shape_map.h"
 #include "base/check.h"
 
 namespace proa::backends::openvino {
@@ -15,18 +14,6 @@ namespace {
 std::byte g_no_bytes[Buffer::kAlignment];
 
 std::byte* address(std::byte* data) { return data == nullptr ? g_no_bytes : data; }
-
-// The model's shape for the client's: with the batch dimension in front when the model batches.
-Result<Shape> map_shape(const BoundTensor& tensor, bool batches, const Shape& actual,
-                        bool to_client) {
-  if (!tensor.reshaped) return actual;
-  const Shape& from = to_client ? tensor.model_dims : tensor.client_dims;
-  const Shape& to = to_client ? tensor.client_dims : tensor.model_dims;
-  if (!batches) return reshape_extents(actual, from, to);
-  if (actual.empty()) return error::invalid_argument("a batch dimension is missing");
-  PROA_ASSIGN(const Shape row, reshape_extents(actual.without_first(), from, to));
-  return row.with_first(actual[0]);
-}
 
 }  // namespace
 
@@ -62,7 +49,7 @@ Status OpenVinoInstance::run(core::Batch& batch) {
 Status OpenVinoInstance::set_inputs(const core::Batch& batch) {
   for (std::size_t i = 0; i < binding_.inputs.size(); ++i) {
     const BoundTensor& input = binding_.inputs[i];
-    PROA_ASSIGN(const Shape shape, map_shape(input, binding_.batches, batch.input_shape(i), false));
+    const Shape shape = batch.input_shape(i);
     if (!shape.matches(input.model_shape)) {
       return error::invalid_argument("input {} of the model takes {}, not {}", i,
                                      input.model_shape.to_string(), shape.to_string());
@@ -121,7 +108,7 @@ Status OpenVinoInstance::take_outputs(core::Batch& batch) {
 Result<Tensor> OpenVinoInstance::take_output(std::size_t i, std::int64_t batch_size) {
   const BoundTensor& output = binding_.outputs[i];
   ov::Tensor result = request_.get_output_tensor(output.port);
-  const Shape shape = from_ov_shape(result.get_shape());
+  Shape shape = from_ov_shape(result.get_shape());
   if (binding_.batches && (shape.empty() || shape[0] != batch_size)) {
     return error::invalid_argument(
         "output {} of the model has shape {} for a batch of {}: the model does not batch; set "
@@ -130,7 +117,7 @@ Result<Tensor> OpenVinoInstance::take_output(std::size_t i, std::int64_t batch_s
   }
   Tensor tensor;
   tensor.type = output.type;
-  PROA_ASSIGN(tensor.shape, map_shape(output, binding_.batches, shape, true));
+  tensor.shape = std::move(shape);
   if (outputs_[i]) {
     PROA_CHECK(result.get_byte_size() == outputs_[i].size(), "OpenVINO changed a fixed output");
     tensor.data = BufferView(std::exchange(outputs_[i], Buffer()));
