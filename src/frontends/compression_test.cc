@@ -29,7 +29,7 @@ struct CompressionTest : ::testing::Test {
 
 TEST_F(CompressionTest, ReadsWhatItWrote) {
   std::string text;
-  for (int i = 0; i < 200'000; ++i) text += static_cast<char>(i * i % 251);
+  for (unsigned i = 0; i < 200'000; ++i) text += static_cast<char>(i * i % 251);
   for (const Encoding encoding : {Encoding::kGzip, Encoding::kDeflate}) {
     ASSERT_TRUE(unpack(packed(text, encoding)));
     EXPECT_EQ(this->text(), text);

@@ -36,12 +36,13 @@ enum class CompressionLevel : std::uint8_t { kNone, kLow, kMedium, kHigh };
 // Limits of the front ends; sizes in bytes.
 struct ServerOptions {
   std::size_t http_max_input_bytes = std::size_t{64} << 20;  // a body, before and after inflating
-  std::size_t grpc_max_message_bytes = std::size_t{2047} << 20;  // the same for a gRPC message
+  std::size_t grpc_max_message_bytes = 2'147'483'647;        // the same for a gRPC message
   CompressionLevel grpc_response_compression = CompressionLevel::kNone;
 
-  // One ModelStreamInfer: requests in flight, and bytes of answers the client has not taken, beyond
-  // which the server reads no further request.
+  // One ModelStreamInfer: requests in flight, their bytes, and bytes of answers the client has not
+  // taken, beyond which the server starts and reads no further request.
   std::size_t stream_max_requests = 256;
+  std::size_t stream_max_request_bytes = std::size_t{64} << 20;
   std::size_t stream_max_unsent_bytes = std::size_t{4} << 20;
 
   // How often grpc.health.v1 Watch looks for a change.

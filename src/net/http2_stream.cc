@@ -59,7 +59,7 @@ void Http2Stream::receive(std::span<const std::byte> data) {
   if (body_deadline_ != kNever) {
     body_deadline_ = session_.connection().deadline(limits.body_timeout);
   }
-  if (delivering() && received_ > limits.max_body_bytes) {
+  if (delivering() && !manual_flow_ && received_ > limits.max_body_bytes) {
     refuse(413, fmt::format("the body is too long; at most {} bytes are accepted",
                             limits.max_body_bytes));
   }

@@ -1,5 +1,6 @@
 #include "frontends/grpc/grpc_call.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -42,9 +43,10 @@ void send_trailers_only(net::Exchange& exchange, const Error& error) {
   exchange.respond(200, headers, {});
 }
 
-GrpcCall::GrpcCall(const FrontendContext& context)
+GrpcCall::GrpcCall(const FrontendContext& context, std::size_t max_message_bytes)
     : context_(context),
-      reader_(*context.memory, *context.budget, context.options.grpc_max_message_bytes) {}
+      max_message_bytes_(std::min(max_message_bytes, context.options.grpc_max_message_bytes)),
+      reader_(*context.memory, *context.budget, max_message_bytes_) {}
 
 void GrpcCall::on_head(net::Exchange& exchange, const net::RequestHead& head) {
   exchange_ = &exchange;
@@ -100,8 +102,7 @@ Status GrpcCall::unpack(Message& message) {
     return error::internal("a message is marked as compressed, but there is no grpc-encoding");
   }
   MessageBuffer plain(*context_.memory, *context_.budget);
-  PROA_TRY(decompress(message.bytes.bytes(), context_.options.grpc_max_message_bytes,
-                      kGrpcMaxMessageFlag, plain));
+  PROA_TRY(decompress(message.bytes.bytes(), max_message_bytes_, kGrpcMaxMessageFlag, plain));
   message = {plain.take(), false, plain.take_reservation()};
   return {};
 }

@@ -19,7 +19,8 @@ namespace proa::frontends {
 // Threading: confined to the exchange's loop.
 class GrpcCall : public net::ExchangeHandler {
  public:
-  explicit GrpcCall(const FrontendContext& context);
+  // `max_message_bytes` bounds the client's messages, before and after unpacking.
+  GrpcCall(const FrontendContext& context, std::size_t max_message_bytes);
 
   void on_head(net::Exchange& exchange, const net::RequestHead& head) override;
   void on_data(std::span<const std::byte> data) override;
@@ -60,6 +61,7 @@ class GrpcCall : public net::ExchangeHandler {
   void frame(std::span<net::Segment> parts);
 
   const FrontendContext& context_;
+  const std::size_t max_message_bytes_;
   net::Exchange* exchange_ = nullptr;
   MessageReader reader_;
   TimePoint deadline_ = kNever;
@@ -68,6 +70,9 @@ class GrpcCall : public net::ExchangeHandler {
   bool headers_sent_ = false;
   bool finished_ = false;
 };
+
+// Bounds the messages of calls that carry no tensors.
+inline constexpr std::size_t kControlMessageBytes = std::size_t{4} << 20;
 
 // Ends a call without a method: "trailers-only".
 void send_trailers_only(net::Exchange& exchange, const Error& error);

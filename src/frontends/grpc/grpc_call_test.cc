@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 class EchoCall final : public GrpcCall {
  public:
   EchoCall(const FrontendContext& context, TimePoint& deadline)
-      : GrpcCall(context), deadline_seen_(deadline) {}
+      : GrpcCall(context, kControlMessageBytes), deadline_seen_(deadline) {}
 
  protected:
   Status on_message(Message message) override {

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "frontends/grpc/grpc_call.h"
 #include "frontends/testing/grpc_messages.h"
 #include "frontends/testing/test_server.h"
 #include "gmock/gmock.h"
@@ -103,6 +104,11 @@ TEST_F(GrpcMethodsTest, AUnaryCallHasExactlyOneMessage) {
   const auto two = server.grpc("ServerLive");
   two->data(grpc_frame("") + grpc_frame(""));
   EXPECT_EQ(two->trailer("grpc-status"), "13");
+}
+
+TEST_F(GrpcMethodsTest, ControlCallsTakeSmallMessagesOnly) {
+  EXPECT_THAT(error("ModelReady", std::string(kControlMessageBytes + 1, '\0')),
+              ::testing::StartsWith("8: Received message larger than max"));
 }
 
 TEST_F(GrpcMethodsTest, OnlyProtobufOverPostIsSpoken) {

@@ -15,7 +15,7 @@ class HealthWatchCall final : public GrpcCall {
  public:
   HealthWatchCall(const FrontendContext& context, const ControlService& service,
                   ShutdownSignal& shutdown)
-      : GrpcCall(context), service_(service), shutdown_(shutdown) {}
+      : GrpcCall(context, kControlMessageBytes), service_(service), shutdown_(shutdown) {}
 
  protected:
   Status on_message(Message message) override;

@@ -35,7 +35,7 @@ Status MessageReader::start_message() {
             std::size_t{prefix_[3]} << 8 | prefix_[4];
   if (length_ > max_message_bytes_) {
     return error::resource_exhausted(
-        "Received message larger than max ({} vs. {} bytes); the server's {} raises the limit",
+        "Received message larger than max ({} vs. {} bytes); for inference requests {} raises it",
         length_, max_message_bytes_, kGrpcMaxMessageFlag);
   }
   body_.start(length_);

@@ -10,7 +10,8 @@ namespace proa::frontends {
 // GRPCInferenceService/ModelInfer.
 class ModelInferCall final : public UnaryCall, public ResponseReceiver {
  public:
-  using UnaryCall::UnaryCall;
+  explicit ModelInferCall(const FrontendContext& context)
+      : UnaryCall(context, context.options.grpc_max_message_bytes) {}
 
   void on_response(core::Response response, bool final) override;
 

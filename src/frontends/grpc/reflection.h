@@ -14,7 +14,8 @@ grpc::reflection::v1::ServerReflectionResponse reflect(
 // ServerReflectionInfo, v1 and v1alpha: a stream with one answer to each request.
 class ReflectionCall final : public GrpcCall {
  public:
-  using GrpcCall::GrpcCall;
+  explicit ReflectionCall(const FrontendContext& context)
+      : GrpcCall(context, kControlMessageBytes) {}
 
  protected:
   Status on_message(Message message) override;

@@ -61,7 +61,7 @@ class StreamInferCall::Sink final : public core::ResponseSink {
 };
 
 StreamInferCall::StreamInferCall(const FrontendContext& context, ShutdownSignal& shutdown)
-    : GrpcCall(context),
+    : GrpcCall(context, context.options.grpc_max_message_bytes),
       shutdown_(shutdown),
       shared_(std::make_shared<Shared>(context.options.stream_max_unsent_bytes)) {}
 
@@ -111,6 +111,7 @@ void StreamInferCall::on_gone() {
 bool StreamInferCall::may_start() const {
   const ServerOptions& options = context().options;
   return !finished() && ordered_.size() + decoupled_.size() < options.stream_max_requests &&
+         request_bytes_ < options.stream_max_request_bytes &&
          exchange().unsent_bytes() < options.stream_max_unsent_bytes;
 }
 
@@ -128,6 +129,8 @@ void StreamInferCall::start_waiting() {
 void StreamInferCall::start(Message message) {
   const auto item = ordered_.emplace(ordered_.end());
   item->message = std::move(message);
+  item->bytes = item->message.bytes.size;
+  request_bytes_ += item->bytes;
   Items* items = &ordered_;
   auto request = protocol::read_infer_request(item->message.bytes);
   Status status = request ? Status() : Status(request.error());
@@ -172,7 +175,7 @@ void StreamInferCall::on_response(Items& items, Items::iterator item, core::Resp
   } else {
     write(*item, std::move(item->ready.front()), final);
     item->ready.pop_front();
-    if (final) items.erase(item);
+    if (final) remove(items, item);
   }
   start_waiting();
   give_credit();
@@ -185,8 +188,13 @@ void StreamInferCall::write_ready() {
     item.ready.pop_front();
     const bool last = item.ended && item.ready.empty();
     write(item, std::move(response), last);
-    if (last) ordered_.pop_front();
+    if (last) remove(ordered_, ordered_.begin());
   }
+}
+
+void StreamInferCall::remove(Items& items, Items::iterator item) {
+  request_bytes_ -= item->bytes;
+  items.erase(item);
 }
 
 void StreamInferCall::write(const Item& item, core::Response response, bool final) {

@@ -20,8 +20,9 @@ namespace proa::frontends {
 //   "triton_grpc_error: true" ends it with the error's status instead.
 // - Every answer carries the parameter triton_final_response. A decoupled request whose last
 //   response is empty gets an empty answer only if it set triton_enable_empty_final_response.
-// - Beyond ServerOptions::stream_max_requests in flight, or stream_max_unsent_bytes of answers not
-//   taken, no further request is started and the client gets no more flow-control credit.
+// - Beyond ServerOptions::stream_max_requests or stream_max_request_bytes in flight, or
+//   stream_max_unsent_bytes of answers not taken, no further request is started and the client gets
+//   no more flow-control credit.
 class StreamInferCall final : public GrpcCall {
  public:
   StreamInferCall(const FrontendContext& context, ShutdownSignal& shutdown);
@@ -47,7 +48,8 @@ class StreamInferCall final : public GrpcCall {
 
   // One request in flight. Lives until its last answer is written.
   struct Item {
-    Message message;  // what `request` points into
+    Message message;        // what `request` points into
+    std::size_t bytes = 0;  // of the message
     protocol::InferRequest request;
     std::shared_ptr<core::Model> model;  // null: refused
     std::shared_ptr<CancellationToken> cancellation;
@@ -59,6 +61,7 @@ class StreamInferCall final : public GrpcCall {
   bool may_start() const;
   void start_waiting();
   void start(Message message);
+  void remove(Items& items, Items::iterator item);
   Status start_item(Items& items, Items::iterator item);
   void on_response(Items& items, Items::iterator item, core::Response response, bool final);
   void write_ready();
@@ -74,7 +77,8 @@ class StreamInferCall final : public GrpcCall {
   std::deque<Message> waiting_;  // not started yet
   Items ordered_;                // answered in this order
   Items decoupled_;
-  std::size_t owed_bytes_ = 0;  // taken, but not given back as credit
+  std::size_t request_bytes_ = 0;  // of both
+  std::size_t owed_bytes_ = 0;     // taken, but not given back as credit
   bool errors_end_stream_ = false;
   bool client_done_ = false;
   bool shutting_down_ = false;

@@ -158,11 +158,18 @@ TEST_F(StreamInferTest, EndsOnShutdownWhenNothingIsInFlight) {
   EXPECT_EQ(busy->trailer("grpc-status"), "14");
 }
 
-struct NarrowStreamTest : StreamInferTest {
-  NarrowStreamTest() : StreamInferTest({.stream_max_requests = 2}) {}
+// At most two rows at once, by number or by bytes.
+struct NarrowStreamTest : StreamInferTest, ::testing::WithParamInterface<bool> {
+  NarrowStreamTest() : StreamInferTest(limits(GetParam())) {}
+  static ServerOptions limits(bool by_number) {
+    return by_number ? ServerOptions{.stream_max_requests = 2}
+                     : ServerOptions{.stream_max_request_bytes = row("puppet", "a").size()};
+  }
 };
 
-TEST_F(NarrowStreamTest, StartsNoMoreThanItsLimit) {
+INSTANTIATE_TEST_SUITE_P(Limits, NarrowStreamTest, ::testing::Bool());
+
+TEST_P(NarrowStreamTest, StartsNoMoreThanItsLimit) {
   const auto call = stream();
   const std::string body = row("puppet", "a");
   for (int i = 0; i < 4; ++i) call->data(body);

@@ -59,7 +59,7 @@ Result<std::string> control_method(const ControlService& service, std::span<cons
 class ControlCall final : public UnaryCall {
  public:
   ControlCall(const FrontendContext& context, const ControlService& service, ControlMethod method)
-      : UnaryCall(context), service_(service), method_(method) {}
+      : UnaryCall(context, kControlMessageBytes), service_(service), method_(method) {}
 
  protected:
   Status on_request(Message message) override;

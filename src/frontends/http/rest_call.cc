@@ -6,7 +6,8 @@
 namespace proa::frontends {
 namespace {
 
-// A body of up to so many announced bytes is read into one block from the first byte on.
+// A body of up to so many announced bytes is read into one block from the first byte on; there is
+// one at a time on an HTTP/1.1 connection.
 constexpr std::size_t kAtOnce = std::size_t{1} << 20;
 
 Error too_large(std::size_t limit) {
@@ -39,7 +40,7 @@ Status RestCall::begin_body(const net::RequestHead& head) {
   if (length > context_.options.http_max_input_bytes) {
     return too_large(context_.options.http_max_input_bytes);
   }
-  body_.start(length, kAtOnce);
+  body_.start(length, head.http_major == 1 ? kAtOnce : MessageBuffer::kSmall);
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace proa::frontends {
 
 inline std::string float_bytes(std::initializer_list<float> values) {
   std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), std::data(values), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), std::data(values), bytes.size());
   return bytes;
 }
 
