@@ -5,12 +5,13 @@
 namespace proa::backends::openvino {
 namespace {
 
-constexpr std::size_t kMaxReason = 600;
+constexpr std::size_t kMaxReason = 400;
 
 // Lines that speak to OpenVINO's own developers.
 bool is_noise(std::string_view line) {
   return line.empty() || line.starts_with("Exception from ") || line.starts_with("Check '") ||
-         line.starts_with("FrontEnd API failed");
+         line.starts_with("FrontEnd API failed") ||
+         line.starts_with("Model wasn't fully converted") || line == "Summary:";
 }
 
 std::string_view trim(std::string_view text) {
@@ -23,7 +24,8 @@ std::string join_lines(std::string_view text, bool with_noise) {
   std::string joined;
   while (!text.empty()) {
     const auto end = text.find('\n');
-    const std::string_view line = trim(text.substr(0, end));
+    std::string_view line = trim(text.substr(0, end));
+    if (line.starts_with("-- ")) line.remove_prefix(3);
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     if (line.empty() || (!with_noise && is_noise(line))) continue;
     if (!joined.empty()) joined += "; ";

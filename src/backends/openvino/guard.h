@@ -10,8 +10,8 @@
 
 namespace proa::backends::openvino {
 
-// The part of an OpenVINO exception's text that tells a user something: without source positions
-// and failed expressions, on one line, at most 600 characters.
+// The part of an OpenVINO exception's text that tells a user something: without source positions,
+// failed expressions and headlines, on one line, at most 400 characters.
 std::string readable_reason(std::string_view what);
 
 // Runs `body` (returning a Result, a Status or nothing) and turns what it throws into an Error of

@@ -1,5 +1,7 @@
 #include "backends/openvino/model_reader.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -51,6 +53,47 @@ Result<ModelFile> find_in_folder(const std::filesystem::path& folder) {
                                  folder.string(), kKnownFormats);
 }
 
+// What is told about a file that OpenVINO does not take, before OpenVINO's own words.
+class Refusal {
+ public:
+  explicit Refusal(const ModelFile& file)
+      : format_(file.format),
+        what_(fmt::format("cannot read {} as {}", file.path.string(),
+                          model_format_name(file.format))) {
+    std::error_code failure;
+    const bool folder = std::filesystem::is_directory(file.path, failure);
+    const auto size =
+        std::filesystem::file_size(folder ? file.path / "saved_model.pb" : file.path, failure);
+    if (!failure) bytes_ = size;
+  }
+
+  const std::string& what() const { return what_; }
+  // Nothing when the file cannot be asked.
+  std::optional<std::uintmax_t> bytes() const { return bytes_; }
+
+  std::string damaged() const {
+    return fmt::format(
+        "{}: the file is damaged or incomplete ({} bytes), or no {}; copy it or export it again. "
+        "OpenVINO says",
+        what_, bytes_.value_or(0), model_format_name(format_));
+  }
+
+  std::string not_understood() const {
+    const std::string_view advice = format_ == ModelFormat::kOnnx
+                                        ? "export it again with another opset, or simplify it with "
+                                          "onnxsim"
+                                        : "export it again, or as ONNX";
+    return fmt::format(
+        "{} ({} bytes): the model uses something that OpenVINO cannot convert; {}. OpenVINO says",
+        what_, bytes_.value_or(0), advice);
+  }
+
+ private:
+  const ModelFormat format_;
+  const std::string what_;
+  std::optional<std::uintmax_t> bytes_;
+};
+
 }  // namespace
 
 std::string_view model_format_name(ModelFormat format) {
@@ -89,17 +132,25 @@ Result<ModelFile> find_model_file(const std::filesystem::path& path) {
 }
 
 Result<std::shared_ptr<ov::Model>> read_model(const ModelFile& file) {
-  const std::string what =
-      fmt::format("cannot read {} as {}", file.path.string(), model_format_name(file.format));
-  return guarded(ErrorCode::kInvalidArgument, what, [&]() -> Result<std::shared_ptr<ov::Model>> {
-    const auto front_end = front_ends().load_by_framework(frontend_name(file.format));
-    const bool map_weights = false;
-    const auto graph = front_end->load(file.path.string(), map_weights);
-    if (graph == nullptr) {
-      return error::invalid_argument("{}: it is damaged or of another format", what);
-    }
-    return front_end->convert(graph);
+  const Refusal refusal(file);
+  if (refusal.bytes() == 0) return error::invalid_argument("{}: the file is empty", refusal.what());
+  PROA_ASSIGN(const auto front_end, guarded(ErrorCode::kInternal, refusal.what(), [&] {
+                return Result<ov::frontend::FrontEnd::Ptr>(
+                    front_ends().load_by_framework(frontend_name(file.format)));
+              }));
+  PROA_ASSIGN(const auto graph, guarded(ErrorCode::kInvalidArgument, refusal.damaged(), [&] {
+                const bool map_weights = false;
+                return Result<ov::frontend::InputModel::Ptr>(
+                    front_end->load(file.path.string(), map_weights));
+              }));
+  auto model = guarded(ErrorCode::kInvalidArgument, refusal.not_understood(), [&] {
+    return Result<std::shared_ptr<ov::Model>>(front_end->convert(graph));
   });
+  // TensorFlow Lite's front end notices a damaged file only here.
+  if (!model && model.error().message.contains("nullptr for InputModel")) {
+    return error::invalid_argument("{}: it holds no model", refusal.damaged());
+  }
+  return model;
 }
 
 }  // namespace proa::backends::openvino

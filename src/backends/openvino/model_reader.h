@@ -31,7 +31,8 @@ Result<ModelFile> find_model_file(const std::filesystem::path& path);
 // Reads the file into OpenVINO's graph. Only the front end of that format looks at it (asking all
 // of them costs 30 ms and prints TensorFlow's complaints about an ONNX file to stderr), and nothing
 // is mapped into memory: the file may be replaced while the model is served.
-// Errors: kInvalidArgument with the path and OpenVINO's reason (damaged file, unknown operators).
+// Errors: kInvalidArgument with the path and size, what is wrong (empty, damaged, something that
+// OpenVINO does not convert), what to try, and then OpenVINO's reason.
 Result<std::shared_ptr<ov::Model>> read_model(const ModelFile& file);
 
 }  // namespace proa::backends::openvino

@@ -32,7 +32,9 @@ ov::Core& Runtime::core() {
 
 Result<ov::CompiledModel> Runtime::compile(const std::shared_ptr<const ov::Model>& model,
                                            const Options& options) {
-  return guarded(ErrorCode::kInvalidArgument, "cannot compile the model",
+  return guarded(ErrorCode::kInvalidArgument,
+                 "the CPU engine cannot compile the model; export it again with another opset, or "
+                 "simplify it with onnxsim. OpenVINO says",
                  [&]() -> Result<ov::CompiledModel> {
                    // Pinning would put the threads of two models on the same processors.
                    return core().compile_model(
