@@ -54,8 +54,9 @@ bool is_default_file(std::string_view name) {
 }  // namespace
 
 std::string config_draft(const config::ModelConfig& config) {
-  std::string text =
-      fmt::format("name: {}\nbackend: {}\n", quoted(config.name), quoted(config.backend));
+  std::string text;
+  if (!config.name.empty()) text += fmt::format("name: {}\n", quoted(config.name));
+  text += fmt::format("backend: {}\n", quoted(config.backend));
   if (!is_default_file(config.default_model_filename)) {
     text += fmt::format("default_model_filename: {}\n", quoted(config.default_model_filename));
   }

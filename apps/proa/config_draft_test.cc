@@ -36,5 +36,11 @@ TEST(ConfigDraftTest, IsReadBack) {
   EXPECT_EQ(back.parameters, config.parameters);
 }
 
+TEST(ConfigDraftTest, LeavesAnEmptyNameOut) {
+  config::ModelConfig config;
+  config.backend = "openvino";
+  EXPECT_EQ(config_draft(config).find("name"), std::string::npos) << config_draft(config);
+}
+
 }  // namespace
 }  // namespace proa

@@ -34,7 +34,22 @@ HttpReply take_reply(const http::response<http::string_body>& response) {
   return reply;
 }
 
+bool is_http_error(const beast::error_code& failure) {
+  return failure.category() == http::make_error_code(http::error::bad_version).category() &&
+         failure != http::error::end_of_stream;
+}
+
 }  // namespace
+
+std::string ServerAddress::url() const {
+  const bool colons = host.contains(':');
+  return fmt::format("http://{}{}{}:{}{}", colons ? "[" : "", host, colons ? "]" : "", port,
+                     prefix);
+}
+
+bool ServerAddress::is_loopback() const {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
 
 Result<ServerAddress> parse_server_url(std::string_view url) {
   const std::string_view whole = url;
@@ -135,12 +150,19 @@ Result<HttpReply> HttpClient::send(std::string_view method, std::string_view pat
   request.body() = std::move(body);
   request.prepare_payload();
 
+  refused_ = false;
   const auto failed = [&](const beast::error_code& failure) {
     connection_.reset();
+    refused_ = failure == asio::error::connection_refused;
     const std::string where = fmt::format("{}:{}", server_.host, server_.port);
     if (failure == beast::error::timeout) {
       return error::deadline_exceeded("the server at {} did not answer within {} ms", where,
                                       timeout_.count());
+    }
+    if (is_http_error(failure)) {
+      return error::unavailable(
+          "the server at {} does not answer in HTTP/1.1 ({}); is that the port for gRPC?", where,
+          failure.message());
     }
     return error::unavailable("the server at {} cannot be asked: {}", where, failure.message());
   };

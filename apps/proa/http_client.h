@@ -17,6 +17,10 @@ struct ServerAddress {
   std::string host;
   std::string port;
   std::string prefix;  // of every path: "" or "/behind/a/proxy"
+
+  // "http://127.0.0.1:8000", with brackets around the host where they are needed.
+  std::string url() const;
+  bool is_loopback() const;  // by its name: localhost, 127.*, ::1
 };
 
 // "http://host:port/prefix", "host:port", "[::1]:8000"; port 8000 when none is given.
@@ -44,6 +48,8 @@ class HttpClient {
   Result<HttpReply> get(std::string_view path);
   // `json_size` > 0 is sent as Inference-Header-Content-Length.
   Result<HttpReply> post(std::string_view path, std::string body, std::size_t json_size);
+  // Whether the last call failed because nobody listens there.
+  bool refused() const { return refused_; }
 
  private:
   class Connection;
@@ -53,6 +59,7 @@ class HttpClient {
   const ServerAddress server_;
   const std::chrono::milliseconds timeout_;
   std::unique_ptr<Connection> connection_;
+  bool refused_ = false;
 };
 
 }  // namespace proa

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cctype>
+#include <thread>
 
+#include "base/clock.h"
 #include "fmt/format.h"
 #include "http_client.h"
 #include "predictor.h"
@@ -156,15 +159,26 @@ std::string model_path(const std::string& model, const std::string& version) {
   return version.empty() ? path : path + "/versions/" + percent_encode(version);
 }
 
+// A server that still loads the model says so with 503.
+bool is_loading(const HttpReply& reply) {
+  if (reply.status != 503) return false;
+  std::string text(reply.text());
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text.contains("loading") || text.contains("being loaded");
+}
+
 class HttpPredictor final : public Predictor {
  public:
-  HttpPredictor(ServerAddress server, std::string path, std::chrono::milliseconds timeout)
-      : client_(std::move(server), timeout), path_(std::move(path)) {}
+  HttpPredictor(const ServerAddress& server, std::string model, const std::string& version,
+                const ConnectOptions& options)
+      : server_(server),
+        client_(server, options.timeout),
+        model_(std::move(model)),
+        path_(model_path(model_, version)) {}
 
   // Reads the signature. Errors: the server's.
-  Status open() {
-    PROA_ASSIGN(const HttpReply metadata, client_.get(path_));
-    if (metadata.status != 200) return error_of(metadata);
+  Status open(const ConnectOptions& options) {
+    PROA_ASSIGN(const HttpReply metadata, get_metadata(options));
     dom::parser parser;
     dom::element root;
     if (parser.parse(metadata.text().data(), metadata.text().size()).get(root) !=
@@ -192,6 +206,52 @@ class HttpPredictor final : public Predictor {
   }
 
  private:
+  // How long to ask again after such an answer, and what is waited for.
+  struct Patience {
+    std::chrono::milliseconds limit{0};
+    std::string why;
+  };
+  Patience patience_with(const Result<HttpReply>& reply, const ConnectOptions& options) const {
+    if (reply && is_loading(*reply)) {
+      return {options.timeout,
+              fmt::format("model {} is being loaded at {}; waiting", model_, server_.url())};
+    }
+    if (!reply && client_.refused() && server_.is_loopback()) {
+      return {std::min(options.refused_wait, options.timeout),
+              fmt::format("nobody answers at {} yet; waiting", server_.url())};
+    }
+    return {};
+  }
+
+  // Waits for a server that starts and for a model that is being loaded.
+  Result<HttpReply> get_metadata(const ConnectOptions& options) {
+    const TimePoint start = steady_clock().now();
+    for (bool told = false;; told = true) {
+      Result<HttpReply> reply = client_.get(path_);
+      if (reply && reply->status == 200) return reply;
+      const Patience patience = patience_with(reply, options);
+      if (steady_clock().now() - start + options.poll > patience.limit) return explain(reply);
+      if (!told && options.notice) options.notice(patience.why);
+      std::this_thread::sleep_for(options.poll);
+    }
+  }
+
+  // Why there is no metadata, and what to do about it.
+  Error explain(const Result<HttpReply>& reply) const {
+    Error reason = reply ? error_of(*reply) : reply.error();
+    if (client_.refused()) {
+      reason.message += "; is it running? start it with: proa serve --model-repository DIR";
+    } else if (reply && is_loading(*reply)) {
+      reason.message += "; --timeout says how long to wait for it";
+    } else if (reply && reply->status == 404 && reason.message.contains("no such path")) {
+      reason.message += fmt::format(
+          "; is {} the HTTP port? `proa serve` has HTTP at 8000 and gRPC at 8001 unless told "
+          "otherwise",
+          server_.url());
+    }
+    return reason;
+  }
+
   // Servers without the configuration extension leave it at "does not batch".
   Status read_batching() {
     PROA_ASSIGN(const HttpReply reply, client_.get(path_ + "/config"));
@@ -206,7 +266,9 @@ class HttpPredictor final : public Predictor {
     return {};
   }
 
+  const ServerAddress server_;
   HttpClient client_;
+  const std::string model_;
   const std::string path_;
   ModelSignature signature_;
 };
@@ -216,11 +278,10 @@ class HttpPredictor final : public Predictor {
 Result<std::unique_ptr<Predictor>> connect_to_server(const std::string& url,
                                                      const std::string& model,
                                                      const std::string& version,
-                                                     std::chrono::milliseconds timeout) {
-  PROA_ASSIGN(ServerAddress server, parse_server_url(url));
-  auto predictor =
-      std::make_unique<HttpPredictor>(std::move(server), model_path(model, version), timeout);
-  PROA_TRY(predictor->open());
+                                                     const ConnectOptions& options) {
+  PROA_ASSIGN(const ServerAddress server, parse_server_url(url));
+  auto predictor = std::make_unique<HttpPredictor>(server, model, version, options);
+  PROA_TRY(predictor->open(options));
   return std::unique_ptr<Predictor>(std::move(predictor));
 }
 

@@ -8,15 +8,17 @@
 #include "fmt/format.h"
 #include "infer_output.h"
 #include "infer_values.h"
+#include "model_place.h"
 #include "npy.h"
 #include "predictor.h"
 #include "protocol/classification.h"
+#include "save_names.h"
 #include "storage/local_folder.h"
 
 namespace proa {
 namespace {
 
-constexpr const char* kDefaultUrl = "http://127.0.0.1:8000";
+constexpr double kDefaultTimeoutS = 60;
 constexpr std::size_t kMaxLabelBytes = 16 << 20;
 
 // What stays the same from one request to the next.
@@ -28,23 +30,26 @@ struct Session {
   std::optional<std::size_t> picture_input;
   PicturePlan plan;
   std::vector<std::string> labels;
+  bool labels_judged = false;
+  SaveNames save_names;
 };
 
-bool runs_in_process(const InferOptions& options) {
+Result<std::unique_ptr<Predictor>> open_predictor(const InferOptions& options,
+                                                  const ModelPlace& place) {
+  if (place.in_process) return load_in_process(options.model);
+  ConnectOptions connect;
+  connect.timeout = std::chrono::milliseconds(
+      static_cast<std::int64_t>(options.timeout_s.value_or(kDefaultTimeoutS) * 1e3));
+  connect.notice = [](std::string_view notice) { fmt::print(stderr, "proa infer: {}\n", notice); };
+  auto predictor = connect_to_server(place.url, options.model, options.version, connect);
   std::error_code ignored;
-  return options.in_process ||
-         (options.url.empty() && std::filesystem::exists(options.model, ignored));
-}
-
-Result<std::unique_ptr<Predictor>> open_predictor(const InferOptions& options) {
-  if (options.in_process && !options.url.empty()) {
-    return error::invalid_argument("--in-process and --url exclude each other");
+  if (!predictor && options.url.empty() && std::filesystem::exists(options.model, ignored)) {
+    Error error = std::move(predictor).error();
+    error.message +=
+        fmt::format("; to run the {0} that lies here without a server, write ./{0}", options.model);
+    return error;
   }
-  if (runs_in_process(options)) return load_in_process(options.model);
-  const auto timeout =
-      std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1e3));
-  return connect_to_server(options.url.empty() ? kDefaultUrl : options.url, options.model,
-                           options.version, timeout);
+  return predictor;
 }
 
 Result<std::vector<std::string>> read_labels(const std::filesystem::path& path) {
@@ -147,8 +152,19 @@ Status prepare_outputs(Session& session) {
   return {};
 }
 
+// Labels of another model are noticed by their number.
+void judge_labels(Session& session, std::string_view output, std::int64_t classes) {
+  const auto given = static_cast<std::int64_t>(session.labels.size());
+  if (session.labels_judged || given == 0 || given >= classes) return;
+  session.labels_judged = true;
+  fmt::print(stderr,
+             "proa infer: warning: {} has {} lines, but output '{}' has {} classes; the last ones "
+             "have no name, and the file may be another model's\n",
+             session.options.labels.string(), given, log::printable(output), classes);
+}
+
 // The tensor's classes when it has some, else its numbers.
-Result<std::string> describe_output(const Session& session, const WantedOutput& wanted,
+Result<std::string> describe_output(Session& session, const WantedOutput& wanted,
                                     const Tensor& tensor) {
   if (wanted.classes > 0) return format_classes(tensor);
   const ModelSignature& signature = session.predictor.signature();
@@ -156,6 +172,7 @@ Result<std::string> describe_output(const Session& session, const WantedOutput& 
   if (session.options.top <= 0 || !is_classification(actual, signature.batches)) {
     return format_tensor(tensor);
   }
+  judge_labels(session, wanted.name, tensor.shape.dims().back());
   Tensor scores = tensor;
   if (session.options.softmax) {
     PROA_ASSIGN(scores, softmax(tensor));
@@ -166,37 +183,39 @@ Result<std::string> describe_output(const Session& session, const WantedOutput& 
   return format_classes(classes);
 }
 
-// "out/NAME.npy", with the picture's name in front when there are several.
-std::filesystem::path save_path(const Session& session, const std::filesystem::path& picture,
-                                const std::string& output) {
-  std::string name = output;
-  for (char& c : name) {
-    if (c == '/' || c == ':') c = '_';
+// Classes came instead of the tensor: its type and shape are those of the signature.
+std::string head_classes(const ModelSignature& signature, const NamedTensor& classes) {
+  const TensorDescription* output = find(signature.outputs, classes.name);
+  Shape shape = output->shape;
+  if (signature.batches && !shape.empty() && !classes.tensor.shape.empty()) {
+    shape[0] = classes.tensor.shape[0];
   }
-  if (session.options.pictures.size() > 1) name = picture.stem().string() + "." + name;
-  return session.options.save / (name + ".npy");
+  return output_heading(classes.name, output->type, shape);
 }
 
-Status show_outputs(const Session& session, const std::filesystem::path& picture,
+Status show_outputs(Session& session, std::size_t picture,
                     const std::vector<NamedTensor>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, tensor] = outputs[i];
     PROA_ASSIGN(const std::string text, describe_output(session, session.outputs[i], tensor));
     if (session.outputs[i].classes > 0) {
-      fmt::print("{}\n{}", log::printable(name), text);
+      fmt::print("{}\n{}", head_classes(session.predictor.signature(), outputs[i]), text);
     } else {
-      fmt::print("{} {} {}\n{}", log::printable(name), data_type_name(tensor.type),
-                 tensor.shape.to_string(), text);
+      fmt::print("{}\n{}", output_heading(name, tensor.type, tensor.shape), text);
     }
     if (session.options.save.empty()) continue;
-    const auto path = save_path(session, picture, name);
+    const auto path = session.save_names.take(picture, name);
     PROA_TRY(write_npy(path, tensor));
     fmt::print("  saved to {}\n", path.string());
   }
   return {};
 }
 
-Status predict(const Session& session, const std::filesystem::path& picture) {
+// `index` is that of the picture; 0 without pictures.
+Status predict(Session& session, std::size_t index) {
+  const auto& pictures = session.options.pictures;
+  const std::filesystem::path picture =
+      pictures.empty() ? std::filesystem::path() : pictures[index];
   std::vector<NamedTensor> inputs = session.inputs;
   if (session.picture_input) {
     PROA_ASSIGN(Tensor tensor, load_picture(picture, session.plan));
@@ -213,35 +232,55 @@ Status predict(const Session& session, const std::filesystem::path& picture) {
     return error::internal("{} outputs came, {} were asked for", outputs.size(),
                            session.outputs.size());
   }
-  return show_outputs(session, picture, outputs);
+  return show_outputs(session, index, outputs);
 }
 
-Status infer(const InferOptions& options) {
-  PROA_ASSIGN(const auto predictor, open_predictor(options));
-  Session session{options, *predictor, {}, {}, {}, {}, {}};
+// All that needs no request. Errors: kInvalidArgument when the command line is to blame.
+Status prepare(Session& session) {
+  const InferOptions& options = session.options;
   PROA_ASSIGN(session.labels, read_labels(options.labels));
   PROA_TRY(prepare_inputs(session));
   PROA_TRY(prepare_pictures(session));
   PROA_TRY(prepare_outputs(session));
-  if (!options.save.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(options.save, failure);
-    if (failure) return error::internal("{}: {}", options.save.string(), failure.message());
-  }
-  if (options.pictures.empty()) return predict(session, {});
-  for (const auto& picture : options.pictures) PROA_TRY(predict(session, picture));
+  if (options.save.empty()) return {};
+  std::error_code failure;
+  std::filesystem::create_directories(options.save, failure);
+  if (failure) return error::internal("{}: {}", options.save.string(), failure.message());
   return {};
+}
+
+Status predict_all(Session& session) {
+  const std::size_t requests = std::max<std::size_t>(session.options.pictures.size(), 1);
+  for (std::size_t i = 0; i < requests; ++i) PROA_TRY(predict(session, i));
+  return {};
+}
+
+int fail(const Error& error, int exit_status) {
+  std::fflush(stdout);
+  fmt::print(stderr, "proa infer: {}\n", error.message);
+  return exit_status;
 }
 
 }  // namespace
 
 int run_infer(const InferOptions& options) {
+  constexpr int kFailed = 1, kUsageError = 2;
   log::configure({.info = false});
-  const Status status = infer(options);
-  std::fflush(stdout);
-  if (status) return 0;
-  fmt::print(stderr, "proa infer: {}\n", status.error().message);
-  return 1;
+  const auto place = find_model_place(options);
+  if (!place) return fail(place.error(), kUsageError);
+  const auto predictor = open_predictor(options, *place);
+  if (!predictor) return fail(predictor.error(), kFailed);
+  const ModelSignature& signature = (*predictor)->signature();
+  fmt::print("model {} {}\n", log::printable(signature.model), place->to_string());
+  Session session{.options = options,
+                  .predictor = **predictor,
+                  .save_names = SaveNames(options.save, options.pictures)};
+  if (const Status status = prepare(session); !status) {
+    const bool usage = status.error().code == ErrorCode::kInvalidArgument;
+    return fail(status.error(), usage ? kUsageError : kFailed);
+  }
+  const Status status = predict_all(session);
+  return status ? 0 : fail(status.error(), kFailed);
 }
 
 }  // namespace proa

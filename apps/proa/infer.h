@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +15,10 @@ struct InferOptions {
   std::vector<std::filesystem::path> pictures;  // one request each
   std::vector<std::string> inputs;              // NAME=VALUE
   std::vector<std::string> outputs;             // names; empty = all
-  std::string url;                              // "" = the default when `model` is no path
+  std::string url;                              // "" = the default (model_place.h)
   bool in_process = false;
   std::string version;
-  double timeout_s = 60;
+  std::optional<double> timeout_s;  // default 60; only for servers
   PictureOptions picture;
   std::string picture_input;
   int top = 5;
@@ -30,7 +31,8 @@ struct InferOptions {
 CLI::App* add_infer_command(CLI::App& app, InferOptions& options);
 
 // `proa infer`: one prediction per picture, or one from arrays, printed to standard output.
-// Returns the process's exit status: 0, or 1 after an error that was printed.
+// Returns the process's exit status: 0; after an error that was printed 2 when the command line is
+// to blame, else 1.
 int run_infer(const InferOptions& options);
 
 }  // namespace proa

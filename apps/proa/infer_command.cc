@@ -4,8 +4,11 @@ namespace proa {
 namespace {
 
 constexpr const char* kExamples =
-    "MODEL is the name of a model on the server at --url (default http://127.0.0.1:8000), or the\n"
-    "path of a model file or model folder, which is then run in this process.\n"
+    "MODEL is the name of a model on the server at --url (default http://127.0.0.1:8000). With a "
+    "/\n"
+    "in it, or the ending of a model file, it is the path of a model file or model folder, which "
+    "is\n"
+    "then run in this process; --in-process says so of any MODEL.\n"
     "\n"
     "Pictures (JPEG, PNG) are prepared as EfficientNet-Lite wants them unless said otherwise: "
     "RGB,\n"
@@ -15,6 +18,7 @@ constexpr const char* kExamples =
     "\n"
     "Examples:\n"
     "  proa infer lite0 photo.jpg\n"
+    "  proa infer ./models/lite0 photo.jpg\n"
     "  proa infer model.onnx photo.jpg --labels imagenet.txt --softmax\n"
     "  proa infer resnet50 photo.jpg --mean 123.675,116.28,103.53 --scale 1/58.4,1/57.1,1/57.4\n"
     "  proa infer tokens --input ids=@ids.npy --input mask=[1,16]:1 --save out\n"
@@ -22,12 +26,17 @@ constexpr const char* kExamples =
 
 void add_model_options(CLI::App& command, InferOptions& options) {
   const std::string group = "Where the model is";
-  command.add_option("--url", options.url, "Server, like http://127.0.0.1:8000")->group(group);
-  command.add_flag("--in-process", options.in_process, "MODEL is a path; no server")->group(group);
-  command.add_option("--version", options.version, "Version on the server; default the latest")
+  command.add_option("--url", options.url, "Server, like http://127.0.0.1:8000")
+      ->option_text("URL")
       ->group(group);
-  command.add_option("--timeout", options.timeout_s, "Seconds to wait for the server")
-      ->capture_default_str()
+  command.add_flag("--in-process", options.in_process, "MODEL is a path; no server")->group(group);
+  command.add_option("--version", options.version, "Version on the server")
+      ->option_text("N  (default: the latest)")
+      ->group(group);
+  command
+      .add_option("--timeout", options.timeout_s,
+                  "How long to wait for an answer, and for a model that is being loaded")
+      ->option_text("SECONDS  (default 60)")
       ->check(CLI::Range(0.001, 86400.0))
       ->group(group);
 }
@@ -39,46 +48,57 @@ void add_data_options(CLI::App& command, InferOptions& options) {
                   "NAME=@file.npy, NAME=1,2,3 or NAME=[2,3]:0 (a shape, then values or one value "
                   "that fills it); repeatable")
       ->allow_extra_args(false)
+      ->option_text("NAME=VALUE")
       ->group(group);
-  command.add_option("--output", options.outputs, "Output to ask for; repeatable; default all")
+  command.add_option("--output", options.outputs, "Output to ask for; repeatable")
       ->allow_extra_args(false)
+      ->option_text("NAME  (default: all)")
       ->group(group);
   command.add_option("--top", options.top, "How many classes to print; 0 = print the numbers")
-      ->capture_default_str()
+      ->option_text("N  (0 to 1000000; default 5)")
       ->check(CLI::Range(0, 1000000))
       ->group(group);
   command.add_option("--labels", options.labels, "File with one class name a line")
+      ->option_text("FILE")
       ->check(CLI::ExistingFile)
       ->group(group);
   command.add_flag("--softmax", options.softmax, "Turn scores into probabilities")->group(group);
-  command.add_option("--save", options.save, "Folder for the outputs as .npy files")->group(group);
+  command.add_option("--save", options.save, "Folder for the outputs as .npy files")
+      ->option_text("FOLDER")
+      ->group(group);
 }
 
 void add_picture_options(CLI::App& command, InferOptions& options) {
   const std::string group = "How pictures are prepared";
   PictureOptions& picture = options.picture;
   command.add_option("--picture-input", options.picture_input, "Input that takes the picture")
+      ->option_text("NAME")
       ->group(group);
   command.add_option("--mean", picture.mean, "Subtracted from 0..255: one number, or R,G,B")
-      ->capture_default_str()
+      ->option_text("N  (default 127)")
       ->group(group);
   command.add_option("--scale", picture.scale, "Then multiplied: number or fraction, one or three")
-      ->capture_default_str()
+      ->option_text("N  (default 1/128)")
       ->group(group);
   command.add_option("--resize", picture.resize, "Short side (256), both sides (320x240), or none")
+      ->option_text("SIZE  (default: from the input's)")
       ->group(group);
-  command.add_option("--crop", picture.crop, "Centre crop (224, 320x240), or none")->group(group);
-  command.add_option("--layout", picture.layout, "auto, nchw or nhwc")
+  command.add_option("--crop", picture.crop, "Centre crop (224, 320x240), or none")
+      ->option_text("SIZE  (default: the input's)")
+      ->group(group);
+  command.add_option("--layout", picture.layout, "Where the channels are")
       ->check(CLI::IsMember({"auto", "nchw", "nhwc"}))
-      ->capture_default_str()
+      ->option_text("auto|nchw|nhwc  (default auto)")
       ->group(group);
-  command.add_option("--channels", picture.channels, "auto, rgb, bgr or grey")
+  command
+      .add_option("--channels", picture.channels,
+                  "Their order; auto = RGB, or grey for one channel")
       ->check(CLI::IsMember({"auto", "rgb", "bgr", "grey"}))
-      ->capture_default_str()
+      ->option_text("auto|rgb|bgr|grey  (default auto)")
       ->group(group);
-  command.add_option("--filter", picture.filter, "bicubic or bilinear")
+  command.add_option("--filter", picture.filter, "How to resize")
       ->check(CLI::IsMember({"bicubic", "bilinear"}))
-      ->capture_default_str()
+      ->option_text("bicubic|bilinear  (default bicubic)")
       ->group(group);
 }
 
@@ -87,8 +107,11 @@ void add_picture_options(CLI::App& command, InferOptions& options) {
 CLI::App* add_infer_command(CLI::App& app, InferOptions& options) {
   CLI::App* command = app.add_subcommand("infer", "Get a prediction for pictures or arrays");
   command->footer(kExamples);
-  command->add_option("MODEL", options.model, "Name on the server, or path of a model")->required();
-  command->add_option("PICTURE", options.pictures, "JPEG or PNG files, one request each");
+  command->add_option("MODEL", options.model, "Name on the server, or path of a model")
+      ->option_text("(required)")
+      ->required();
+  command->add_option("PICTURE", options.pictures, "JPEG or PNG files, one request each")
+      ->option_text("...");
   add_model_options(*command, options);
   add_data_options(*command, options);
   add_picture_options(*command, options);

@@ -105,6 +105,11 @@ std::string format_range(const Tensor& tensor, std::size_t count) {
 
 }  // namespace
 
+std::string output_heading(std::string_view name, DataType type, const Shape& shape) {
+  return fmt::format("output '{}' {} {}", log::printable(name), data_type_name(type),
+                     shape.to_string());
+}
+
 bool is_classification(const TensorDescription& output, bool batches) {
   if (output.type == DataType::kBytes || output.type == DataType::kBool ||
       output.type == DataType::kInvalid || output.shape.empty()) {
@@ -136,8 +141,9 @@ Result<std::string> format_classes(const Tensor& classes) {
     const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), score);
     const std::string shown =
         failure == std::errc{} ? fmt::format("{:.4f}", score) : log::printable(value);
-    text += fmt::format("  {:>10}  {:>5}  {}\n", shown, log::printable(index),
-                        log::printable(element.substr(std::min(index_end + 1, element.size()))));
+    const std::string_view label = element.substr(std::min(index_end + 1, element.size()));
+    text += fmt::format("  {:>10}  {:>5}{}{}\n", shown, log::printable(index),
+                        label.empty() ? "" : "  ", log::printable(label));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +13,9 @@ namespace proa {
 // True for outputs that are scores of classes: numbers with one extent of at least 2 behind the
 // batch dimension (or after leading extents of 1).
 bool is_classification(const TensorDescription& output, bool batches);
+
+// "output 'probabilities' FP32 [1,1000]"
+std::string output_heading(std::string_view name, DataType type, const Shape& shape);
 
 // "value:index:label" elements (classification extension) as lines of score, index and label.
 // Errors: kInternal when they are not of that form.

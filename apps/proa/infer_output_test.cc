@@ -36,7 +36,12 @@ TEST(InferOutputTest, PrintsClasses) {
   std::memcpy(buffer.data(), bytes.data(), bytes.size());
   const auto text = format_classes({DataType::kBytes, {1, 2}, BufferView(std::move(buffer))});
   ASSERT_TRUE(text) << text.error().message;
-  EXPECT_EQ(*text, "      0.9500    967  espresso: strong\n     -1.0000      2  \n");
+  EXPECT_EQ(*text, "      0.9500    967  espresso: strong\n     -1.0000      2\n");
+}
+
+TEST(InferOutputTest, HeadsAnOutput) {
+  EXPECT_EQ(output_heading("outputs", DataType::kFp32, {1, 1000}),
+            "output 'outputs' FP32 [1,1000]");
 }
 
 TEST(InferOutputTest, PrintsShortTensorsWhole) {

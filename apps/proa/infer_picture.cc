@@ -145,9 +145,27 @@ Status parse_sizes(const PictureOptions& options, PicturePlan& plan) {
   return {};
 }
 
-std::string three_numbers(const std::array<float, 3>& values) {
-  if (values[0] == values[1] && values[1] == values[2]) return fmt::format("{:.6g}", values[0]);
-  return fmt::format("[{:.6g}, {:.6g}, {:.6g}]", values[0], values[1], values[2]);
+std::string as_written(const std::string& numbers) {
+  return numbers.contains(',') ? '[' + numbers + ']' : numbers;
+}
+
+// The part of the picture that the plan wants, in the size that it wants.
+Result<image::Image> cut_out(image::Image picture, const PicturePlan& plan) {
+  const PicturePlan::Size whole{picture.width, picture.height};
+  if (plan.short_side) picture = image::resize_short_side(picture, *plan.short_side, plan.filter);
+  if (plan.exact) {
+    picture = image::resize(picture, plan.exact->width, plan.exact->height, plan.filter);
+  }
+  if (!plan.crop) return picture;
+  if (plan.crop->width > picture.width || plan.crop->height > picture.height) {
+    return error::invalid_argument(
+        "the crop of {}x{} is larger than the picture, which is {}x{}{}; change --resize or --crop",
+        plan.crop->width, plan.crop->height, picture.width, picture.height,
+        plan.short_side || plan.exact
+            ? fmt::format(" after resizing ({}x{} before)", whole.width, whole.height)
+            : "");
+  }
+  return image::centre_crop(picture, plan.crop->width, plan.crop->height);
 }
 
 std::string_view channels_name(image::Channels channels) {
@@ -172,7 +190,7 @@ std::string PicturePlan::to_string() const {
   if (exact) text += fmt::format(", {}x{} {}", exact->width, exact->height, kernel);
   if (crop) text += fmt::format(", centre crop {}x{}", crop->width, crop->height);
   if (tensor.type == DataType::kFp32) {
-    text += fmt::format(", (x - {}) * {}", three_numbers(tensor.mean), three_numbers(tensor.scale));
+    text += fmt::format(", (x - {}) * {}", as_written(mean), as_written(scale));
   }
   text += fmt::format(", {} {}", data_type_name(tensor.type),
                       tensor.layout == image::Layout::kNchw ? "NCHW" : "NHWC");
@@ -216,6 +234,8 @@ Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
   PROA_ASSIGN(plan.tensor.channels, find_channels(input, frame.channels, options.channels));
   PROA_ASSIGN(plan.tensor.mean, parse_channels("mean", options.mean));
   PROA_ASSIGN(plan.tensor.scale, parse_channels("scale", options.scale));
+  plan.mean = options.mean;
+  plan.scale = options.scale;
   plan.filter = options.filter == "bilinear" ? image::Filter::kBilinear : image::Filter::kBicubic;
   plan.drop_batch = !batches && input.shape.rank() == 3;
   PROA_TRY(parse_sizes(options, plan));
@@ -232,13 +252,9 @@ Result<Tensor> load_picture(const std::filesystem::path& path, const PicturePlan
   }
   auto decoded = image::decode(std::as_bytes(std::span(file)));
   if (!decoded) return with_context(path.string(), std::move(decoded).error());
-  image::Image picture = std::move(*decoded);
-  if (plan.short_side) picture = image::resize_short_side(picture, *plan.short_side, plan.filter);
-  if (plan.exact) {
-    picture = image::resize(picture, plan.exact->width, plan.exact->height, plan.filter);
-  }
-  if (plan.crop) picture = image::centre_crop(picture, plan.crop->width, plan.crop->height);
-  PROA_ASSIGN(Tensor tensor, image::to_tensor(picture, plan.tensor));
+  auto picture = cut_out(std::move(*decoded), plan);
+  if (!picture) return with_context(path.string(), std::move(picture).error());
+  PROA_ASSIGN(Tensor tensor, image::to_tensor(*picture, plan.tensor));
   if (plan.drop_batch) tensor.shape = tensor.shape.without_first();
   return tensor;
 }

@@ -34,9 +34,10 @@ struct PicturePlan {
   std::optional<Size> crop;
   image::Filter filter = image::Filter::kBicubic;
   image::TensorSpec tensor;
+  std::string mean, scale;  // as the user wrote them
   bool drop_batch = false;  // the input has no batch dimension
 
-  // "short side 256 bicubic, centre crop 224x224, (x - 127) / 128, NCHW", for people.
+  // "short side 256 bicubic, centre crop 224x224, (x - 127) * 1/128, FP32 NCHW", for people.
   std::string to_string() const;
 };
 
@@ -50,7 +51,7 @@ Result<std::size_t> find_picture_input(const ModelSignature& signature);
 Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
                                  const PictureOptions& options);
 
-// Errors: the file's, with its path.
+// Errors: the file's, with its path; kInvalidArgument when the crop is larger than the picture.
 Result<Tensor> load_picture(const std::filesystem::path& path, const PicturePlan& plan);
 
 }  // namespace proa

@@ -6,6 +6,7 @@
 namespace proa {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kAny = Shape::kAny;
@@ -21,15 +22,15 @@ std::string plan(const TensorDescription& input, bool batches, const PictureOpti
 
 TEST(InferPictureTest, FollowsTheInputsShape) {
   EXPECT_EQ(plan(fp32("x", {kAny, 3, 224, 224}), true),
-            "RGB, short side 256 bicubic, centre crop 224x224, (x - 127) * 0.0078125, FP32 NCHW");
+            "RGB, short side 256 bicubic, centre crop 224x224, (x - 127) * 1/128, FP32 NCHW");
   EXPECT_EQ(plan(fp32("x", {1, 448, 448, 3}), false),
-            "RGB, short side 512 bicubic, centre crop 448x448, (x - 127) * 0.0078125, FP32 NHWC");
+            "RGB, short side 512 bicubic, centre crop 448x448, (x - 127) * 1/128, FP32 NHWC");
   EXPECT_EQ(plan({"x", DataType::kUint8, {kAny, 3, 48, 192}}, true),
             "RGB, 192x48 bicubic, UINT8 NCHW");
   EXPECT_EQ(plan(fp32("x", {kAny, 1, 28, 28}), true),
-            "grey, short side 32 bicubic, centre crop 28x28, (x - 127) * 0.0078125, FP32 NCHW");
+            "grey, short side 32 bicubic, centre crop 28x28, (x - 127) * 1/128, FP32 NCHW");
   EXPECT_EQ(plan(fp32("x", {kAny, 3, kAny, kAny}), true),
-            "RGB, short side 256 bicubic, centre crop 224x224, (x - 127) * 0.0078125, FP32 NCHW");
+            "RGB, short side 256 bicubic, centre crop 224x224, (x - 127) * 1/128, FP32 NCHW");
   EXPECT_EQ(plan({"x", DataType::kBytes, {kAny, 1}}, true), "sent as it is");
 }
 
@@ -38,11 +39,11 @@ TEST(InferPictureTest, TakesWhatIsSaid) {
   EXPECT_EQ(
       plan(x, true,
            {.mean = "1,2,3", .scale = "1/2", .resize = "none", .crop = "none", .channels = "bgr"}),
-      "BGR, (x - [1, 2, 3]) * 0.5, FP32 NCHW");
+      "BGR, (x - [1,2,3]) * 1/2, FP32 NCHW");
   EXPECT_EQ(plan(x, true, {.resize = "320x240", .filter = "bilinear"}),
-            "RGB, 320x240 bilinear, (x - 127) * 0.0078125, FP32 NCHW");
+            "RGB, 320x240 bilinear, (x - 127) * 1/128, FP32 NCHW");
   EXPECT_EQ(plan(x, true, {.resize = "100", .crop = "90x80"}),
-            "RGB, short side 100 bicubic, centre crop 90x80, (x - 127) * 0.0078125, FP32 NCHW");
+            "RGB, short side 100 bicubic, centre crop 90x80, (x - 127) * 1/128, FP32 NCHW");
 }
 
 TEST(InferPictureTest, NamesTheOptionThatIsWrong) {
@@ -76,6 +77,14 @@ TEST(InferPictureTest, LoadsAFile) {
   ASSERT_TRUE(tensor) << tensor.error().message;
   EXPECT_EQ(tensor->shape, (Shape{1, 3, 8, 8}));
   EXPECT_FALSE(load_picture("/no/such.png", *planned));
+
+  const auto large = plan_picture(fp32("x", {kAny, 3, kAny, kAny}), true, {.resize = "100"});
+  ASSERT_TRUE(large);
+  const auto refused = load_picture(file, *large);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("decode_rgb.png"), HasSubstr("the crop of 224x224 is larger"),
+                    HasSubstr("after resizing")));
 }
 
 }  // namespace

@@ -259,7 +259,9 @@ Result<Tensor> make_tensor(const TensorDescription& description, bool batches,
     tensor.shape = tensor.shape.with_first(1);
   }
   if (!tensor.shape.matches(description.shape)) {
-    return error::invalid_argument("its shape is {}", tensor.shape.to_string());
+    return error::invalid_argument("its shape is {}, the model wants {}{}",
+                                   tensor.shape.to_string(), description.shape.to_string(),
+                                   batches ? " (batch first)" : "");
   }
   return tensor;
 }

@@ -85,7 +85,8 @@ TEST(InferValuesTest, SaysWhatWasWrittenAndWanted) {
               AllOf(HasSubstr("'x' (INT32 [2])"), HasSubstr("'two' is no INT32")));
   EXPECT_THAT(reason(DataType::kUint8, {1}, "256"), HasSubstr("no UINT8"));
   EXPECT_THAT(reason(DataType::kInt32, {2}, "1,2,3"), HasSubstr("write it in front"));
-  EXPECT_THAT(reason(DataType::kInt32, {2}, "[3]:1,2,3"), HasSubstr("its shape is [3]"));
+  EXPECT_THAT(reason(DataType::kInt32, {2}, "[3]:1,2,3"),
+              HasSubstr("its shape is [3], the model wants [2]"));
   EXPECT_THAT(reason(DataType::kInt32, {2}, "[2,2]:1,2,3"), HasSubstr("3 values"));
   EXPECT_THAT(reason(DataType::kInt32, {2}, "[2"), HasSubstr("[2,3]:values"));
   EXPECT_THAT(reason(DataType::kFp16, {1}, "1"), HasSubstr(".npy"));

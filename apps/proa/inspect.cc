@@ -94,8 +94,9 @@ std::string draft_of(const LocalModel& model, ModelPathKind kind) {
   if (kind != ModelPathKind::kFile) return config_draft(model.config);
   config::ModelConfig config = model.config;
   config.default_model_filename = repository_file_name(model.file);
-  return fmt::format("# REPOSITORY/{0}/config.pbtxt, for the model as REPOSITORY/{0}/1/{1}\n{2}",
-                     config.name, config.default_model_filename, config_draft(config));
+  config.name.clear();
+  return fmt::format("# REPOSITORY/NAME/config.pbtxt, for the model as REPOSITORY/NAME/1/{}\n{}",
+                     config.default_model_filename, config_draft(config));
 }
 
 Status inspect_model(const InspectOptions& options, ModelPathKind kind,
@@ -162,7 +163,13 @@ Status inspect(const InspectOptions& options) {
   TimerThread timer;
   const backends::BackendList backends({.timer = &timer});
   PROA_ASSIGN(const ModelPathKind kind, classify_model_path(options.path));
-  if (kind == ModelPathKind::kRepository) return inspect_repository(options.path, backends);
+  if (kind == ModelPathKind::kRepository) {
+    if (!options.config_only) return inspect_repository(options.path, backends);
+    // The code that run_inspect() takes for wrong usage.
+    return error::failed_precondition(
+        "--config wants a model file or a model's folder; {} is a repository",
+        options.path.string());
+  }
   return inspect_model(options, kind, backends);
 }
 
@@ -172,7 +179,9 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options) {
   CLI::App* command =
       app.add_subcommand("inspect", "Show what a model takes, gives and holds; draft its config");
   command->footer(kExamples);
-  command->add_option("PATH", options.path, "Model file, model folder or repository")->required();
+  command->add_option("PATH", options.path, "Model file, model folder or repository")
+      ->option_text("(required)")
+      ->required();
   command->add_flag("--config", options.config_only, "Print nothing but the config.pbtxt");
   return command;
 }
@@ -183,7 +192,7 @@ int run_inspect(const InspectOptions& options) {
   std::fflush(stdout);
   if (status) return 0;
   fmt::print(stderr, "proa inspect: {}\n", status.error().message);
-  return 1;
+  return status.error().code == ErrorCode::kFailedPrecondition ? 2 : 1;
 }
 
 }  // namespace proa

@@ -16,7 +16,7 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options);
 
 // `proa inspect`: what a model takes, gives and holds, and a configuration for it; for a repository
 // one line per model. Nothing is compiled or served.
-// Returns the process's exit status: 0, or 1 when something could not be read.
+// Returns the process's exit status: 0, 1 when something could not be read, 2 after wrong usage.
 int run_inspect(const InspectOptions& options);
 
 }  // namespace proa

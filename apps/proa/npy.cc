@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "fmt/format.h"
 #include "storage/local_folder.h"
@@ -94,16 +95,41 @@ Result<Header> find_header(std::string_view file) {
   return Header{file.substr(begin, length), begin + length};
 }
 
+// Copies numbers whose first index runs fastest so that the last one does.
+void reorder(const Shape& shape, std::size_t element, const char* from, std::byte* to) {
+  const std::size_t rank = shape.rank();
+  std::vector<std::size_t> steps(rank), index(rank, 0);
+  std::size_t count = 1;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    steps[axis] = count;
+    count *= static_cast<std::size_t>(shape[axis]);
+  }
+  std::size_t source = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * element, from + source * element, element);
+    for (std::size_t axis = rank; axis-- > 0;) {
+      source += steps[axis];
+      if (++index[axis] < static_cast<std::size_t>(shape[axis])) break;
+      source -= steps[axis] * index[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+Result<bool> parse_fortran_order(std::string_view header) {
+  const auto order = find_value(header, "fortran_order");
+  if (order && order->starts_with("True")) return true;
+  if (order && order->starts_with("False")) return false;
+  return error::invalid_argument("its header has no fortran_order");
+}
+
 }  // namespace
 
 Result<Tensor> parse_npy(std::string_view file) {
   PROA_ASSIGN(const Header header, find_header(file));
   Tensor tensor;
   PROA_ASSIGN(tensor.type, parse_descr(header.text));
-  const auto order = find_value(header.text, "fortran_order");
-  if (!order || !order->starts_with("False")) {
-    return error::invalid_argument("it is in Fortran order; save numpy.ascontiguousarray(array)");
-  }
+  PROA_ASSIGN(const bool fortran_order, parse_fortran_order(header.text));
   PROA_ASSIGN(tensor.shape, parse_shape(header.text));
   PROA_ASSIGN(const std::size_t bytes, dense_byte_size(tensor.type, tensor.shape));
   const std::string_view data = file.substr(header.data_offset);
@@ -113,7 +139,11 @@ Result<Tensor> parse_npy(std::string_view file) {
                                    tensor.shape.to_string(), bytes);
   }
   Buffer buffer = Buffer::allocate(bytes);
-  if (bytes > 0) std::memcpy(buffer.data(), data.data(), bytes);
+  if (fortran_order && bytes > 0) {
+    reorder(tensor.shape, element_size(tensor.type), data.data(), buffer.data());
+  } else if (bytes > 0) {
+    std::memcpy(buffer.data(), data.data(), bytes);
+  }
   tensor.data = BufferView(std::move(buffer));
   return tensor;
 }

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -47,11 +49,22 @@ class Predictor {
                                                    const std::vector<WantedOutput>& outputs) = 0;
 };
 
+struct ConnectOptions {
+  // For each answer, and for a model that is being loaded.
+  std::chrono::milliseconds timeout{60'000};
+  // For a server on this machine that does not listen yet.
+  std::chrono::milliseconds refused_wait{3'000};
+  std::chrono::milliseconds poll{100};
+  // Is told once what is waited for.
+  std::function<void(std::string_view)> notice;
+};
+
 // A model on a KServe v2 server. `url`: "http://host:port" or "host:port". `version` "" = latest.
+// Errors: the server's, or why it cannot be asked and what to do about it.
 Result<std::unique_ptr<Predictor>> connect_to_server(const std::string& url,
                                                      const std::string& model,
                                                      const std::string& version,
-                                                     std::chrono::milliseconds timeout);
+                                                     const ConnectOptions& options);
 
 // A model file or model folder, loaded into this process. The first call must come while the
 // process has one thread (backends/list.h).
