@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dist.py install PREFIX | dist.py tarball: the release build with every library that a bare Linux of
-glibc 2.36 lacks: bin/proa, lib/proa/, share/doc/proa/ (with licences), share/proa/models/ (an
-example). No Python in it.
+glibc 2.36 lacks: bin/proa, lib/proa/, share/doc/proa/ (README, docs/, licences), share/proa/models/
+(an example). No Python in it.
 """
 import argparse
 import pathlib
@@ -23,6 +23,11 @@ OPENVINO_PARTS = ("libopenvino.so.*", "libopenvino_intel_cpu_plugin.so",
 # Parts of glibc: these come from the system that runs proa.
 GLIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|mvec|dl|rt|pthread|resolv|anl|util))\.so\.\d+$")
 LINE = re.compile(r"^\s*(\S+) => (\S+)")
+
+
+def say(step):
+    """One line a step: some take a minute."""
+    print(f"dist: {step} ...", flush=True)
 
 
 def openvino_folder():
@@ -78,17 +83,28 @@ def copy_licences(libraries, target):
         shutil.copy(notice, target / package / "copyright")
 
 
+def copy_documents(target):
+    """The pages of docs/, without the records of decisions."""
+    target.mkdir(parents=True)
+    for page in (ROOT / "docs").glob("*.md"):
+        shutil.copy(page, target / page.name)
+
+
 def install(prefix):
     """Lays everything out under prefix."""
+    say(f"installing bin/proa under {prefix}")
     subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix, "--strip"], check=True,
                    stdout=subprocess.DEVNULL)
     documents = prefix / "share" / "doc" / "proa"
     for replaced in (prefix / "lib" / "proa", documents, prefix / "share" / "proa"):
         shutil.rmtree(replaced, ignore_errors=True)
+    say("copying OpenVINO and the libraries that proa needs")
     libraries = copy_libraries(BUILD / "bin" / "proa", prefix / "lib" / "proa")
+    say("copying licences, documents and the example")
     copy_licences(libraries, documents / "licences")
-    for name in ("README.md", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, documents / name)
+    shutil.copy(ROOT / "tools" / "dist_readme.md", documents / "README.md")
+    shutil.copy(ROOT / "CHANGELOG.md", documents / "CHANGELOG.md")
+    copy_documents(documents / "docs")
     shutil.copytree(ROOT / "examples" / "models", prefix / "share" / "proa" / "models")
 
 
@@ -104,6 +120,7 @@ def tarball():
     output.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         install(pathlib.Path(folder) / name)
+        say("packing, which takes a minute or more")
         subprocess.run(["tar", "--sort=name", "--mtime=@0", "--owner=0", "--group=0",
                         "--numeric-owner", "--use-compress-program=xz -T0", "-cf", output,
                         "-C", folder, name], check=True)

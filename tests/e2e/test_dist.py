@@ -50,6 +50,16 @@ def test_the_example_repository_serves(prefix):
         assert server.get("/v2/models/identity/ready")[0] == 200
 
 
+def test_its_readme_speaks_of_what_is_installed(prefix):
+    documents = prefix / "share" / "doc" / "proa"
+    readme = (documents / "README.md").read_text()
+    assert "make " not in readme and "build/release" not in readme
+    for name in re.findall(r"`((?:docs|bin|share|lib)/[\w./-]+|CHANGELOG.md|licences/)", readme):
+        assert (documents / name).exists() or (prefix / name).exists(), name
+    example = (prefix / "share" / "proa" / "models" / "identity" / "config.pbtxt").read_text()
+    assert "examples/models" not in example
+
+
 def test_neither_python_nor_tests_are_inside(prefix):
     names = [path.name for path in prefix.rglob("*")]
     assert [name for name in names if re.search(r"python|\.py$|_test$|gtest", name)] == []
