@@ -59,7 +59,7 @@ def test_errors_say_what_is_wrong(serve, proa, demo, tmp_path):
     assert unknown.returncode == 1
     assert "unknown model: 'nope'" in unknown.stderr
     missing = run(proa, "infer", repository.MODEL, "--url", url)
-    assert missing.returncode == 1
+    assert missing.returncode == 2
     assert "input FP32 [-1,3,224,224]" in missing.stderr
     (tmp_path / "broken.onnx").write_bytes(b"rubbish")
     broken = run(proa, "inspect", tmp_path / "broken.onnx")
@@ -67,17 +67,16 @@ def test_errors_say_what_is_wrong(serve, proa, demo, tmp_path):
     assert "broken.onnx" in broken.stderr
 
 
-def test_the_drafted_configuration_is_served(serve, proa, demo, tmp_path):
+def test_the_drafted_configuration_is_served_under_any_name(serve, proa, demo, tmp_path):
     source = demo[0] / repository.MODEL / "1" / "model.onnx"
     draft = run(proa, "inspect", source, "--config")
     assert draft.returncode == 0, draft.stderr
-    folder = tmp_path / "repository" / repository.MODEL
+    folder = tmp_path / "repository" / "mine"
     (folder / "1").mkdir(parents=True)
     (folder / "1" / "model.onnx").write_bytes(source.read_bytes())
     (folder / "config.pbtxt").write_text(draft.stdout)
     server = serve(folder.parent)
-    answer = run(proa, "infer", repository.MODEL, demo[1] / "coffee.png", "--url",
-                 f"http://{server.http}")
+    answer = run(proa, "infer", "mine", demo[1] / "coffee.png", "--url", f"http://{server.http}")
     assert answer.returncode == 0, answer.stderr
     assert classes(answer.stdout)[0][1] == 967
     listing = run(proa, "inspect", folder.parent)

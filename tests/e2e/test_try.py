@@ -35,16 +35,6 @@ def model_file(models):
     return models / repository.MODEL / "1" / "model.onnx"
 
 
-def test_a_drafted_config_serves_under_any_name(serve, run, demo, tmp_path):
-    draft = run("inspect", model_file(demo[0]), "--config")
-    assert draft.returncode == 0 and "max_batch_size" in draft.stdout
-    version = tmp_path / "repository" / "mine" / "1"
-    version.mkdir(parents=True)
-    shutil.copy(model_file(demo[0]), version)
-    (version.parent / "config.pbtxt").write_text(draft.stdout)
-    assert serve(tmp_path / "repository").get("/v2/models/mine/ready")[0] == 200
-
-
 def test_pictures_of_one_stem_are_saved_apart(run, demo, tmp_path):
     for name, level in (("rgb.jpg", 0), ("rgb.png", 200)):
         Image.new("RGB", (300, 300), (level,) * 3).save(tmp_path / name)
