@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
+#include <string>
 
+#include "fmt/format.h"
 #include "infer.h"
 #include "inspect.h"
 #include "serve.h"
@@ -11,12 +13,22 @@ constexpr const char* kDescription =
     "proa: serve, try and inspect trained models.\n"
     "Start with `proa serve --model-repository DIR`; `proa COMMAND --help` tells the rest.";
 
+constexpr int kUsageError = 2;
+
+// What is wrong, and where to read more.
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+  const auto commands = app->get_subcommands();
+  return fmt::format("{}\n`proa {}--help` tells more.\n", error.what(),
+                     commands.empty() ? "" : commands[0]->get_name() + " ");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(kDescription, "proa");
   app.set_version_flag("--version", std::string("proa ") + PROA_VERSION);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.failure_message(usage_error);
 
   proa::ServeOptions serve_options;
   CLI::App* serve = proa::add_serve_command(app, serve_options);
@@ -25,9 +37,14 @@ int main(int argc, char** argv) {
   proa::InspectOptions inspect_options;
   CLI::App* inspect = proa::add_inspect_command(app, inspect_options);
 
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
   if (serve->parsed()) return proa::run_serve(serve_options);
   if (infer->parsed()) return proa::run_infer(infer_options);
   if (inspect->parsed()) return proa::run_inspect(inspect_options);
-  return 0;
+  fmt::print(stderr, "A command is missing.\n\n{}", app.help());
+  return kUsageError;
 }

@@ -41,6 +41,10 @@ int run_serve(const ServeOptions& options) {
                   .warning = options.log_warning,
                   .error = options.log_error,
                   .verbose = options.log_verbose});
+  if (options.model_repositories.empty()) {
+    log::error("--model-repository is required: the folder that holds one folder a model");
+    return 2;
+  }
   EndSignals signals;
   std::atomic<bool> load_failed = false;
   Server server(options, [&](const lifecycle::LoadSummary& summary) {
@@ -58,10 +62,10 @@ int run_serve(const ServeOptions& options) {
     log::error("Stopping because of --exit-on-error: a model could not be loaded");
   } else {
     log::info("{}: stopping; requests in flight have {} s, a second signal ends at once",
-              signal == SIGINT ? "SIGINT" : "SIGTERM", options.exit_timeout.count());
+              signal == SIGINT ? "SIGINT" : "SIGTERM", options.exit_timeout_s);
   }
   signals.release();
-  const bool clean = server.stop(options.exit_timeout);
+  const bool clean = server.stop(std::chrono::seconds(options.exit_timeout_s));
   if (clean) log::info("Stopped, all requests answered");
   return clean && !load_failed ? 0 : 1;
 }

@@ -1,8 +1,11 @@
 #include "serve_options.h"
 
 #include <CLI/CLI.hpp>
+#include <concepts>
 #include <map>
 #include <string>
+
+#include "fmt/format.h"
 
 namespace proa {
 namespace {
@@ -13,48 +16,58 @@ CLI::Option* add_switch(CLI::App& app, const std::string& name, bool& value,
   return app.add_option(name, value, help)
       ->expected(0, 1)
       ->default_str("true")  // what the bare flag means
-      ->option_text(value ? "[=true|false]  default: true" : "[=true|false]  default: false");
+      ->option_text(fmt::format("[=true|false]  (default {})", value));
 }
 
-void add_endpoint(CLI::App& app, const std::string& service, Endpoint& endpoint) {
-  add_switch(app, "--allow-" + service, endpoint.enabled, "Serve " + service)->group("Ports");
-  app.add_option("--" + service + "-address", endpoint.address,
-                 service == "metrics" ? "Address to listen on (default: --http-address)"
-                                      : "Address to listen on")
-      ->capture_default_str()
+// A number of at least `low` and at most `high`.
+template <std::integral Number>
+CLI::Option* add_number(CLI::App& app, const std::string& name, Number& value,
+                        const std::string& help, Number low, Number high) {
+  return app.add_option(name, value, help)
+      ->check(CLI::Range(low, high))
+      ->option_text(fmt::format("N  (default {})", value));
+}
+
+void add_endpoint(CLI::App& app, const std::string& flag, const std::string& service,
+                  Endpoint& endpoint) {
+  add_switch(app, "--allow-" + flag, endpoint.enabled, "Open the port for " + service)
       ->group("Ports");
-  app.add_option("--" + service + "-port", endpoint.port, "Port; 0 = any free one")
-      ->capture_default_str()
+  app.add_option("--" + flag + "-address", endpoint.address, "Address to listen on")
+      ->option_text(endpoint.address.empty()
+                        ? "ADDRESS  (default: that of --http-address)"
+                        : fmt::format("ADDRESS  (default {}, every network)", endpoint.address))
+      ->group("Ports");
+  add_number<std::uint16_t>(app, "--" + flag + "-port", endpoint.port, "0 = any free port", 0,
+                            UINT16_MAX)
       ->group("Ports");
 }
 
 void add_model_flags(CLI::App& app, ServeOptions& options) {
+  // Whether it is there is for run_serve() to check: a mistyped name of it is told first.
   app.add_option("--model-repository,--model-store", options.model_repositories,
                  "Folder with one folder a model; may be given several times")
-      ->required()
+      ->option_text("FOLDER  (required)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Models");
   app.add_option("--model-control-mode", options.model_control_mode,
                  "When models are loaded: none = all at the start")
       ->check(CLI::IsMember({"none"}))
-      ->capture_default_str()
+      ->option_text("none  (default none)")
       ->group("Models");
   app.add_flag(
          "--disable-auto-complete-config",
          [&options](std::int64_t) { options.auto_complete_config = false; },
-         "Load only models whose configuration names its inputs and outputs")
+         "Load only models whose configuration names inputs and outputs")
       ->group("Models");
   add_switch(app, "--strict-readiness", options.strict_readiness,
-             "Server-wide readiness fails while any model is not ready")
+             "The server is not ready while any model is not")
       ->group("Models");
   add_switch(app, "--exit-on-error", options.exit_on_error,
              "Stop when a model cannot be loaded at the start")
       ->group("Models");
-  app.add_option("--model-load-thread-count", options.model_load_threads,
-                 "Models that load side by side")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str()
+  add_number(app, "--model-load-thread-count", options.model_load_threads,
+             "Models that load side by side", 1, 256)
       ->group("Models");
 }
 
@@ -67,32 +80,27 @@ void add_compression_flag(CLI::App& app, frontends::CompressionLevel& level) {
          [&level](const std::string& name) { level = kLevels.at(name); },
          "How strong gRPC answers are compressed for clients that accept it")
       ->check(CLI::IsMember(kLevels))
-      ->option_text("none|low|medium|high  default: none")
+      ->option_text("none|low|medium|high  (default none)")
       ->group("Ports");
 }
 
 void add_limit_flags(CLI::App& app, ServeOptions& options) {
-  app.add_option("--http-thread-count,--loops", options.loops,
-                 "Event loop threads for all ports; 0 = one per available processor")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str()
+  add_number(app, "--http-thread-count,--loops", options.loops,
+             "Event loop threads of all ports; 0 = one per processor", 0, 1024)
       ->group("Limits");
-  app.add_option("--http-max-input-size", options.http_max_input_bytes,
-                 "Largest HTTP request body in bytes")
-      ->capture_default_str()
+  add_number(app, "--http-max-input-size", options.http_max_input_bytes,
+             "Bytes of an HTTP request's body", std::size_t{1}, SIZE_MAX)
       ->group("Limits");
-  app.add_option("--grpc-max-message-size", options.grpc_max_message_bytes,
-                 "Largest gRPC request message in bytes")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{INT32_MAX}))
-      ->capture_default_str()
+  add_number(app, "--grpc-max-message-size", options.grpc_max_message_bytes,
+             "Bytes of a gRPC request message", std::size_t{1}, std::size_t{INT32_MAX})
       ->group("Limits");
-  app.add_option("--max-in-flight-bytes", options.max_in_flight_bytes,
-                 "Bytes that requests in flight may hold together; more are refused with 503 / "
-                 "UNAVAILABLE. 0 = half of the memory this process may use")
-      ->capture_default_str()
+  add_number(app, "--max-in-flight-bytes", options.max_in_flight_bytes,
+             "Bytes that all requests in flight may hold; more are refused\n"
+             "with 503 or UNAVAILABLE; 0 = half of the usable memory",
+             std::size_t{0}, SIZE_MAX)
       ->group("Limits");
-  app.add_option("--exit-timeout-secs", options.exit_timeout,
-                 "How long requests in flight may take after SIGTERM")
+  add_number(app, "--exit-timeout-secs", options.exit_timeout_s,
+             "Time that requests in flight have after SIGTERM", 0, 86'400)
       ->group("Limits");
 }
 
@@ -100,11 +108,20 @@ void add_log_flags(CLI::App& app, ServeOptions& options) {
   add_switch(app, "--log-info", options.log_info, "Log information")->group("Logging");
   add_switch(app, "--log-warning", options.log_warning, "Log warnings")->group("Logging");
   add_switch(app, "--log-error", options.log_error, "Log errors")->group("Logging");
-  app.add_option("--log-verbose", options.log_verbose, "Log details when > 0")
+  app.add_option("--log-verbose", options.log_verbose, "Log details when above 0")
       ->expected(0, 1)
-      ->capture_default_str()
+      ->default_str("1")
+      ->option_text("[=N]  (default 0)")
       ->group("Logging");
 }
+
+constexpr const char* kFooter =
+    "\nNobody is asked for a key and nothing is encrypted: keep the ports on a network you\n"
+    "trust, or on 127.0.0.1 behind a proxy. Equal ports are one port that serves both.\n"
+    "\nExamples:\n"
+    "  proa serve --model-repository models\n"
+    "  proa serve --model-repository models --http-address 127.0.0.1 --grpc-address 127.0.0.1\n"
+    "  proa serve --model-repository models --http-port 9000 --allow-grpc=false";
 
 }  // namespace
 
@@ -112,14 +129,15 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand(
       "serve", "Serve a model repository over KServe v2 HTTP and gRPC, with metrics");
   serve->add_option("--id", options.server_id, "Name in the server's metadata")
-      ->capture_default_str();
+      ->option_text("NAME  (default proa)");
   add_model_flags(*serve, options);
-  add_endpoint(*serve, "http", options.http);
-  add_endpoint(*serve, "grpc", options.grpc);
-  add_endpoint(*serve, "metrics", options.metrics);
+  add_endpoint(*serve, "http", "KServe v2 over HTTP", options.http);
+  add_endpoint(*serve, "grpc", "KServe v2 over gRPC", options.grpc);
+  add_endpoint(*serve, "metrics", "/metrics", options.metrics);
   add_compression_flag(*serve, options.grpc_compression);
   add_limit_flags(*serve, options);
   add_log_flags(*serve, options);
+  serve->footer(kFooter);
   return serve;
 }
 

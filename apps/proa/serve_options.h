@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -29,7 +28,7 @@ struct ServeOptions {
   bool auto_complete_config = true;
   bool strict_readiness = false;
   bool exit_on_error = false;
-  std::chrono::seconds exit_timeout{30};
+  int exit_timeout_s = 30;
   int model_load_threads = 4;
 
   std::string server_id = "proa";

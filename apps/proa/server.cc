@@ -1,9 +1,11 @@
 #include "server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "storage/local_folder.h"
 
 namespace proa {
 namespace {
@@ -89,27 +91,55 @@ lifecycle::ModelRepository::Options Server::repository_options(OnLoaded on_loade
   return options;
 }
 
-Status Server::listen(const char* name, const Endpoint& endpoint, frontends::Services services) {
-  if (!endpoint.enabled) return {};
+std::string Server::address_of(const Endpoint& endpoint) const {
+  return endpoint.address.empty() ? options_.http.address : endpoint.address;
+}
+
+// Services with the same address and port share one listener.
+std::vector<Server::Port> Server::ports() const {
+  std::vector<Port> result;
+  for (const Port& wanted :
+       {Port{"HTTP", &options_.http, {.rest = true}}, Port{"gRPC", &options_.grpc, {.grpc = true}},
+        Port{"metrics", &options_.metrics, {.metrics = true}}}) {
+    const Endpoint& endpoint = *wanted.endpoint;
+    if (!endpoint.enabled) continue;
+    const auto same = std::ranges::find_if(result, [&](const Port& port) {
+      return endpoint.port != 0 && port.endpoint->port == endpoint.port &&
+             address_of(*port.endpoint) == address_of(endpoint);
+    });
+    if (same == result.end()) {
+      result.push_back(wanted);
+    } else {
+      same->name += " and " + wanted.name;
+      same->services.grpc |= wanted.services.grpc;
+      same->services.metrics |= wanted.services.metrics;
+    }
+  }
+  return result;
+}
+
+Status Server::listen(const Port& port) {
   net::ListenerOptions options;
-  options.name = name;
-  options.flag = "--" + lower(name) + "-port";
-  options.address = endpoint.address.empty() ? options_.http.address : endpoint.address;
-  options.port = endpoint.port;
-  options.factory = frontend_.factory(services);
+  options.name = port.name;
+  options.flag = "--" + lower(port.name.substr(0, port.name.find(' '))) + "-port";
+  options.address = address_of(*port.endpoint);
+  options.port = port.endpoint->port;
+  options.factory = frontend_.factory(port.services);
   options.limits.max_body_bytes =
       std::max<std::uint64_t>(options_.http_max_input_bytes, options_.grpc_max_message_bytes);
   PROA_ASSIGN(const net::Listener* listener, loops_.listen(std::move(options)));
   const bool v6 = listener->address().find(':') != std::string::npos;
-  log::info("{} listening on {}{}{}:{}", name, v6 ? "[" : "", listener->address(), v6 ? "]" : "",
-            listener->port());
+  log::info("{} listening on {}{}{}:{}", port.name, v6 ? "[" : "", listener->address(),
+            v6 ? "]" : "", listener->port());
   return {};
 }
 
 Status Server::start() {
-  PROA_TRY(listen("HTTP", options_.http, {.rest = true}));
-  PROA_TRY(listen("gRPC", options_.grpc, {.grpc = true}));
-  PROA_TRY(listen("metrics", options_.metrics, {.metrics = true}));
+  for (const auto& folder : options_.model_repositories) {
+    const auto opened = storage::LocalFolder::open(folder);
+    if (!opened) return with_context("--model-repository", opened.error());
+  }
+  for (const Port& port : ports()) PROA_TRY(listen(port));
   return repository_.start();
 }
 
@@ -118,7 +148,9 @@ bool Server::stop(std::chrono::seconds timeout) {
   frontend_.begin_shutdown();
   const std::size_t cut = loops_.drain(deadline);
   if (cut > 0) log::warn("{} connection(s) had to be cut after {} s", cut, timeout.count());
-  return repository_.shut_down(deadline) && cut == 0;
+  const bool answered = repository_.shut_down(deadline);
+  repository_.wait_for_loads();
+  return answered && cut == 0;
 }
 
 std::string Server::render_metrics() {

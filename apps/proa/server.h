@@ -35,7 +35,15 @@ class Server {
  private:
   frontends::FrontendContext frontend_context();
   lifecycle::ModelRepository::Options repository_options(OnLoaded on_loaded);
-  Status listen(const char* name, const Endpoint& endpoint, frontends::Services services);
+  // A service and where it is to be found; what is to share a port.
+  struct Port {
+    std::string name;
+    const Endpoint* endpoint;
+    frontends::Services services;
+  };
+  std::string address_of(const Endpoint& endpoint) const;
+  std::vector<Port> ports() const;
+  Status listen(const Port& port);
   std::string render_metrics();
 
   const ServeOptions options_;

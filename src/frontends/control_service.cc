@@ -55,9 +55,12 @@ Result<inference::ServerMetadataResponse> ControlService::server_metadata(
 Result<inference::ModelReadyResponse> ControlService::model_ready(
     const inference::ModelReadyRequest& request) const {
   inference::ModelReadyResponse response;
-  response.set_ready(
-      context_.repository->model_ready(request.name(), request.version()).has_value());
+  response.set_ready(why_not_ready(request).has_value());
   return response;
+}
+
+Status ControlService::why_not_ready(const inference::ModelReadyRequest& request) const {
+  return context_.repository->model_ready(request.name(), request.version());
 }
 
 Result<inference::ModelMetadataResponse> ControlService::model_metadata(

@@ -28,6 +28,8 @@ class ControlService {
   // False also for models that are not there.
   Result<inference::ModelReadyResponse> model_ready(
       const inference::ModelReadyRequest& request) const;
+  // The reason why model_ready() says no, as an error.
+  Status why_not_ready(const inference::ModelReadyRequest& request) const;
   Result<inference::ModelMetadataResponse> model_metadata(
       const inference::ModelMetadataRequest& request) const;
   Result<inference::ModelConfigResponse> model_config(

@@ -27,7 +27,17 @@ Result<config::ParsedConfig> read_config(const storage::LocalFolder& repository,
   return config::parse_config(text, kConfigFile);
 }
 
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Error no_version(const fs::path& folder, std::span<const std::string> warnings) {
+  if (is_number(folder.filename().native())) {
+    const fs::path model = folder.parent_path();
+    return error::invalid_argument(
+        "'{}' looks like a version of a model and not like a model: serve the folder above '{}'",
+        log::printable(folder.native()), log::printable(model.native()));
+  }
   std::string more;
   for (const std::string& warning : warnings) more += "; " + warning;
   return error::invalid_argument(

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/log.h"
+#include "fmt/ranges.h"
 
 namespace proa::lifecycle {
 namespace {
@@ -59,7 +60,11 @@ Status ModelRepository::start() {
     loading_ = names.size();
   }
   if (names.empty()) {
-    log::warn("there is no model in the repository; a model is a folder of it");
+    std::vector<std::string> paths;
+    for (const auto& folder : options_.folders) paths.push_back(folder.native());
+    log::warn("no model in {}: a repository holds one folder a model, such as {}",
+              log::printable(fmt::format("'{}'", fmt::join(paths, "', '"))),
+              log::printable((options_.folders.front() / "NAME/1/model.onnx").native()));
     if (options_.on_loaded) options_.on_loaded({});
     loaded_.notify_all();
   }
@@ -88,9 +93,15 @@ Status ModelRepository::load(const std::string& name) {
   {
     MutexLock lock(mutex_);
     if (shutting_down_) return error::unavailable("the server is shutting down");
+    ++under_way_;
   }
   catalog_->begin_load(name);
   Status status = try_load(name);
+  {
+    MutexLock lock(mutex_);
+    --under_way_;
+  }
+  loaded_.notify_all();
   if (!status) {
     log_failure(name, status.error().message);
     status = without_roots(options_.folders, std::move(status.error()));
@@ -154,6 +165,7 @@ Result<storage::LocalFolder> ModelRepository::folder_of(const std::string& name)
 
 void ModelRepository::first_load_ended(const std::string& name, bool loaded) {
   LoadSummary summary;
+  bool in_time = true;  // otherwise models count as failed that were never tried
   {
     MutexLock lock(mutex_);
     if (loaded) {
@@ -164,9 +176,10 @@ void ModelRepository::first_load_ended(const std::string& name, bool loaded) {
     if (--loading_ > 0) return;
     std::ranges::sort(summary_.failed);
     summary = summary_;
+    in_time = !shutting_down_;
   }
   loaded_.notify_all();
-  if (options_.on_loaded) options_.on_loaded(summary);
+  if (in_time && options_.on_loaded) options_.on_loaded(summary);
 }
 
 bool ModelRepository::ready() const {
@@ -227,6 +240,16 @@ bool ModelRepository::wait_until_loaded(TimePoint deadline) {
     loaded_.wait_until(mutex_, deadline);
   }
   return true;
+}
+
+void ModelRepository::wait_for_loads() {
+  MutexLock lock(mutex_);
+  if (under_way_ == 0) return;
+  const std::size_t count = under_way_;
+  lock.unlock();
+  log::info("waiting for {} model load(s) to end", count);
+  lock.lock();
+  while (under_way_ > 0) loaded_.wait(mutex_);
 }
 
 bool ModelRepository::shut_down(TimePoint deadline) {

@@ -83,9 +83,13 @@ class ModelRepository {
   // Waits until the first load of every model has ended; false when `deadline` came first.
   bool wait_until_loaded(TimePoint deadline) PROA_EXCLUDES(mutex_);
 
-  // Refuses new requests, lets those in flight end until `deadline` (of the machine's clock), then
-  // refuses what is still queued. True when all ended in time.
+  // Begins no further load, refuses new requests, lets those in flight end until `deadline` (of the
+  // machine's clock), then refuses what is still queued. True when all requests ended in time. What
+  // loads under way bring is dropped.
   bool shut_down(TimePoint deadline) PROA_EXCLUDES(mutex_);
+  // After shut_down(): waits for the loads under way, which nothing can interrupt. So does the
+  // destructor; this says so in the log.
+  void wait_for_loads() PROA_EXCLUDES(mutex_);
 
  private:
   Result<std::set<std::string>> open_folders() PROA_EXCLUDES(mutex_);
@@ -103,7 +107,8 @@ class ModelRepository {
   mutable Mutex mutex_;
   CondVar loaded_;
   std::vector<storage::LocalFolder> folders_ PROA_GUARDED_BY(mutex_);
-  std::size_t loading_ PROA_GUARDED_BY(mutex_) = 0;  // first loads that have not ended
+  std::size_t loading_ PROA_GUARDED_BY(mutex_) = 0;    // first loads that have not ended
+  std::size_t under_way_ PROA_GUARDED_BY(mutex_) = 0;  // loads that a thread is busy with
   LoadSummary summary_ PROA_GUARDED_BY(mutex_);
   bool started_ PROA_GUARDED_BY(mutex_) = false;
   bool shutting_down_ PROA_GUARDED_BY(mutex_) = false;

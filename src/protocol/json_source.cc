@@ -1,10 +1,22 @@
 #include "protocol/json_source.h"
 
+#include <algorithm>
+
 #include "proto/json_place.h"
 
 namespace proa::protocol {
 
 namespace ondemand = simdjson::ondemand;
+
+namespace {
+
+// Control characters that no JSON has: tensors that were taken for text.
+bool holds_binary_data(std::string_view text) {
+  return std::ranges::any_of(
+      text, [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
+}
+
+}  // namespace
 
 Error JsonSource::error_at(const char* at, std::string_view problem) const {
   return error::invalid_argument("{} ({})", problem, proto::json_place(text_, at));
@@ -12,8 +24,12 @@ Error JsonSource::error_at(const char* at, std::string_view problem) const {
 
 Error JsonSource::syntax_error(simdjson::error_code code) const {
   const char* at = document_ == nullptr ? text_.data() : proto::json_position(text_, *document_);
-  return error::invalid_argument("failed to parse the request JSON buffer: {} at {}",
-                                 simdjson::error_message(code), proto::json_place(text_, at));
+  return error::invalid_argument("failed to parse the request JSON buffer: {} at {}{}",
+                                 simdjson::error_message(code), proto::json_place(text_, at),
+                                 holds_binary_data(text_)
+                                     ? "; the body is not text: is the header "
+                                       "Inference-Header-Content-Length missing or wrong?"
+                                     : "");
 }
 
 std::string_view JsonSource::token(ondemand::value& value) const {

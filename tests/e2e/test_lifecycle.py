@@ -74,6 +74,23 @@ def test_a_missing_repository_is_named(proa, tmp_path):
     assert str(tmp_path / "nowhere") in done.stderr
 
 
+def test_equal_ports_are_one_port(proa, tmp_path):
+    write_identity(tmp_path, "identity", dims=(-1,))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = ProaServer(tmp_path, "--http-port", str(port), "--grpc-port", str(port), command=(proa,))
+    try:
+        server.wait_listening({"HTTP", "metrics"})
+        server.wait_ready()
+        server.ports["gRPC"] = port
+        for protocol in ("http", "grpc"):
+            with connect(server, protocol) as (api, client):
+                assert (infer(api, client, "identity", ONE) == ONE).all()
+        server.stop()
+    finally:
+        server.kill()
+
+
 def test_sigterm_lets_requests_in_flight_end(serve, tmp_path):
     write_identity(tmp_path, "slow", dims=(-1,), execute_delay_ms=300, blocking=True)
     server = serve(tmp_path)
@@ -145,7 +162,9 @@ def test_live_before_ready(proa, tmp_path):
 
 
 @pytest.mark.parametrize("arguments,words", [
-    ((), "A subcommand is required"),
+    ((), "A command is missing"),
+    (("bogus",), "bogus"),
+    (("serve", "--model-repositry", "."), "--model-repositry"),
     (("serve",), "--model-repository is required"),
     (("serve", "--model-repository", ".", "--http-port", "70000"), "--http-port"),
     (("serve", "--model-repository", ".", "--model-control-mode", "sometimes"), "none"),
@@ -153,5 +172,5 @@ def test_live_before_ready(proa, tmp_path):
 ])
 def test_bad_command_lines_say_what_is_wrong(proa, arguments, words):
     done = run_proa(proa, *arguments)
-    assert done.returncode != 0
+    assert done.returncode == 2
     assert words in done.stderr + done.stdout

@@ -54,9 +54,9 @@ Request named(const RestRequest& request) {
 }
 
 RestReply model_ready(const RestRequest& request, const ControlService& service) {
-  const auto result = service.model_ready(named<inference::ModelReadyRequest>(request));
-  if (!result) return error_reply(result.error());
-  return result->ready() ? health_reply(true) : error_reply(400, "Model version not ready");
+  const Status status = service.why_not_ready(named<inference::ModelReadyRequest>(request));
+  if (status) return health_reply(true);
+  return error_reply(400, "Model version not ready: " + status.error().message);
 }
 
 RestReply model_config(const RestRequest& request, const ControlService& service) {

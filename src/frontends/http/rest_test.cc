@@ -50,8 +50,9 @@ TEST_F(RestTest, TellsWhetherAModelIsReady) {
   EXPECT_EQ(get("/v2/models/echo/versions/1/ready"), "");
   for (const char* target :
        {"/v2/models/nope/ready", "/v2/models/broken/ready", "/v2/models/echo/versions/2/ready"}) {
-    EXPECT_EQ(get(target, 400), R"({"error":"Model version not ready"})");
+    EXPECT_THAT(get(target, 400), ::testing::StartsWith(R"({"error":"Model version not ready: )"));
   }
+  EXPECT_THAT(get("/v2/models/nope/ready", 400), HasSubstr("'nope'"));
 }
 
 TEST_F(RestTest, ShowsConfigurationAndStatistics) {
