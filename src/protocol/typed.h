@@ -76,6 +76,7 @@ decltype(auto) visit_element_type(DataType type, Visit&& visit) {
       break;
   }
   PROA_CHECK(false, "no fixed element type");
+  std::unreachable();  // not every build type sees that the check never returns
 }
 
 template <class T>
