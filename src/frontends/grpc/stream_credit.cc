@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace proa::frontends {
+namespace {
+
+void call_all(std::vector<StreamCredit::Callback>& callbacks) {
+  for (StreamCredit::Callback& callback : callbacks) callback();
+}
+
+}  // namespace
 
 std::size_t StreamCredit::available() const {
   MutexLock lock(mutex_);
@@ -33,29 +40,38 @@ void StreamCredit::add_queued(std::size_t bytes) {
 }
 
 void StreamCredit::remove_queued(std::size_t bytes) {
-  MutexLock lock(mutex_);
-  queued_ -= bytes;
-  wake(lock);
+  std::vector<Callback> ready;
+  {
+    MutexLock lock(mutex_);
+    queued_ -= bytes;
+    ready = take_ready_locked();
+  }
+  call_all(ready);
 }
 
 void StreamCredit::set_unsent(std::size_t bytes) {
-  MutexLock lock(mutex_);
-  unsent_ = bytes;
-  wake(lock);
+  std::vector<Callback> ready;
+  {
+    MutexLock lock(mutex_);
+    unsent_ = bytes;
+    ready = take_ready_locked();
+  }
+  call_all(ready);
 }
 
 void StreamCredit::close() {
-  MutexLock lock(mutex_);
-  closed_ = true;
-  wake(lock);
+  std::vector<Callback> ready;
+  {
+    MutexLock lock(mutex_);
+    closed_ = true;
+    ready = take_ready_locked();
+  }
+  call_all(ready);
 }
 
-void StreamCredit::wake(MutexLock& lock) {
-  if (waiting_.empty() || available_locked() == 0) return;
-  std::vector<Callback> ready = std::exchange(waiting_, {});
-  lock.unlock();
-  for (Callback& callback : ready) callback();
-  lock.lock();
+std::vector<StreamCredit::Callback> StreamCredit::take_ready_locked() {
+  if (waiting_.empty() || available_locked() == 0) return {};
+  return std::exchange(waiting_, {});
 }
 
 }  // namespace proa::frontends

@@ -33,7 +33,8 @@ class StreamCredit {
 
  private:
   std::size_t available_locked() const PROA_REQUIRES(mutex_);
-  void wake(MutexLock& lock) PROA_REQUIRES(mutex_);
+  // Those who waited for what there is now; the caller calls them without the lock.
+  std::vector<Callback> take_ready_locked() PROA_REQUIRES(mutex_);
 
   const std::size_t limit_;
   mutable Mutex mutex_;
