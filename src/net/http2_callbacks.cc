@@ -14,6 +14,7 @@ struct Http2Callbacks {
   static Http2Session& session(void* user) { return *static_cast<Http2Session*>(user); }
 
   static int begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    session(user).begin_head();
     if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
       session(user).begin_request(frame->hd.stream_id);
     }
@@ -23,6 +24,7 @@ struct Http2Callbacks {
   static int header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
                     std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
                     std::uint8_t, void* user) {
+    if (!session(user).count_field(name_size + value_size)) return NGHTTP2_ERR_CALLBACK_FAILURE;
     // Trailers are dropped.
     if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
       session(user).add_field({reinterpret_cast<const char*>(name), name_size},
@@ -63,6 +65,11 @@ struct Http2Callbacks {
     return 0;
   }
 
+  static int frame_not_sent(nghttp2_session*, const nghttp2_frame* frame, int, void* user) {
+    session(user).on_frame_not_sent(*frame);
+    return 0;
+  }
+
   static int send_data(nghttp2_session*, nghttp2_frame*, const std::uint8_t* frame_head,
                        std::size_t length, nghttp2_data_source* source, void* user) {
     session(user).take_data(*static_cast<Http2Stream*>(source->ptr), length, frame_head);
@@ -97,6 +104,7 @@ Callbacks make_callbacks() {
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, C::data);
   nghttp2_session_callbacks_set_on_stream_close_callback(made, C::stream_closed);
   nghttp2_session_callbacks_set_on_frame_send_callback(made, C::frame_sent);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(made, C::frame_not_sent);
   nghttp2_session_callbacks_set_send_data_callback(made, C::send_data);
   nghttp2_session_callbacks_set_data_source_read_length_callback(made, C::frame_length);
   return Callbacks(made, &nghttp2_session_callbacks_del);

@@ -12,6 +12,8 @@ namespace {
 
 // How much output is prepared for one write.
 constexpr std::size_t kFillBytes = 1024 * 1024;
+// What every header field counts beyond its text. Source: RFC 9113, section 10.5.1.
+constexpr std::size_t kFieldOverhead = 32;
 
 std::string_view slice(const std::string& text, std::uint32_t at, std::uint32_t size) {
   return std::string_view(text).substr(at, size);
@@ -60,10 +62,9 @@ void Http2Session::on_bytes(std::span<std::byte> bytes) {
   ping_deadline_ = kNever;
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const ssize_t used = nghttp2_session_mem_recv(raw(), data, bytes.size());
-  if (used < 0) {
-    // nghttp2 has queued a GOAWAY where the protocol wants one.
-    if (nghttp2_session_want_write(raw()) == 0) connection_.close_abused("it breaks HTTP/2");
-  }
+  // Broken frames are no failure: nghttp2 answers those with a GOAWAY of its own. These leave it
+  // in the middle of a frame, so no further byte may be read.
+  if (used < 0) expel(NGHTTP2_ENHANCE_YOUR_CALM, nghttp2_strerror(static_cast<int>(used)));
   connection_.mark_dirty();
 }
 
@@ -95,6 +96,14 @@ Http2Stream* Http2Session::find(std::int32_t id) {
   return static_cast<Http2Stream*>(nghttp2_session_get_stream_user_data(raw(), id));
 }
 
+// A few bytes of HPACK can stand for megabytes of header, each of which is looked at.
+bool Http2Session::count_field(std::size_t bytes) {
+  head_size_ += kFieldOverhead + bytes;
+  if (head_size_ <= 2 * connection_.limits().max_head_bytes) return true;
+  expel(NGHTTP2_ENHANCE_YOUR_CALM, "head_too_long");
+  return false;
+}
+
 void Http2Session::begin_request(std::int32_t id) {
   head_bytes_.clear();
   head_fields_.clear();
@@ -123,10 +132,7 @@ bool Http2Session::may_open_stream() {
 
 void Http2Session::add_field(std::string_view name, std::string_view value) {
   const Limits& limits = connection_.limits();
-  // Every field counts 32 bytes more than its text. Source: RFC 9113, section 10.5.1.
-  const std::size_t size =
-      head_bytes_.size() + 32 * (head_fields_.size() + 1) + name.size() + value.size();
-  if (size > limits.max_head_bytes || head_fields_.size() >= limits.max_headers) {
+  if (head_size_ > limits.max_head_bytes || head_fields_.size() >= limits.max_headers) {
     head_too_long_ = true;
   }
   if (head_too_long_) return;
@@ -142,6 +148,7 @@ void Http2Session::end_request_head(std::int32_t id, bool end_stream) {
   if (stream == nullptr) return;
   connection_.loop().stats().http2_requests.add(1);
   const RequestHead head = read_head();
+  if (head_too_long_) count_control_frame();
   if (const auto refusal = check_head(head)) {
     stream->refuse(refusal->status, refusal->why);
   } else {
@@ -230,6 +237,12 @@ void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
   if (stream == nullptr || stream->request_ended()) return;
   // The answer is whole: the client need not send the rest. Source: RFC 9113, section 8.1.
   nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, frame.hd.stream_id, NGHTTP2_NO_ERROR);
+}
+
+void Http2Session::on_frame_not_sent(const nghttp2_frame& frame) {
+  if (frame.hd.type != NGHTTP2_HEADERS) return;
+  // Headers beyond what nghttp2 sends: without them the client would wait for ever.
+  if (Http2Stream* stream = find(frame.hd.stream_id)) stream->reset(NGHTTP2_INTERNAL_ERROR);
 }
 
 void Http2Session::take_data(Http2Stream& stream, std::size_t length,

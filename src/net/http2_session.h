@@ -53,6 +53,10 @@ class Http2Session final : public Session {
   enum class Drain : std::uint8_t { kNone, kNoticed, kFinal };
 
   // From nghttp2, through http2_callbacks.cc.
+  void begin_head() { head_size_ = 0; }
+  // Counts a field of a head or of trailers; false, and the end of the connection, for a client
+  // that sends far more than it may.
+  bool count_field(std::size_t bytes);
   void begin_request(std::int32_t id);
   void add_field(std::string_view name, std::string_view value);
   void end_request_head(std::int32_t id, bool end_stream);
@@ -62,6 +66,7 @@ class Http2Session final : public Session {
   void on_frame(const nghttp2_frame& frame);
   void on_ping(const nghttp2_frame& frame);
   void on_frame_sent(const nghttp2_frame& frame);
+  void on_frame_not_sent(const nghttp2_frame& frame);
   void on_stream_close(std::int32_t id, std::uint32_t error);
   void take_data(Http2Stream& stream, std::size_t length, const std::uint8_t* frame_head);
 
@@ -88,6 +93,7 @@ class Http2Session final : public Session {
   std::string head_bytes_;
   std::vector<Field> head_fields_;
   std::vector<Header> headers_;
+  std::size_t head_size_ = 0;  // of all fields so far, as HPACK counts them
   bool head_too_long_ = false;
 
   RateGuard resets_, control_frames_;

@@ -8,6 +8,7 @@
 #include "fmt/core.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "net/testing/http1_client.h"
 #include "net/testing/http2_client.h"
 #include "net/testing/test_server.h"
 
@@ -213,6 +214,23 @@ TEST(Http2Test, ResetsAStreamOnly) {
   EXPECT_EQ(client.post("/", "x").body, "ok");
 }
 
+TEST(Http2Test, ResetsAStreamWhoseHeadersAreTooLongToSend) {
+  TestServer server({.answer = [](Exchange& exchange, TestRequest& request) {
+    if (request.target == "/short") return respond_text(exchange, "ok");
+    const std::string value(200'000, 'x');
+    const Header header{"x-long", value};
+    if (request.target == "/head") return exchange.respond(200, std::span(&header, 1), {});
+    exchange.send_headers(200, {});
+    exchange.end(std::span(&header, 1));
+  }});
+  Http2Client client(server.port());
+  for (const char* target : {"/head", "/trailers"}) {
+    EXPECT_EQ(client.post(target, "x").error, std::uint32_t{NGHTTP2_INTERNAL_ERROR}) << target;
+    EXPECT_TRUE(server.log().wait_for(fmt::format("server abort {}", target)));
+  }
+  EXPECT_EQ(client.post("/short", "x").body, "ok");
+}
+
 TEST(Http2Test, RefusesMoreStreamsThanAllowed) {
   Limits limits;
   limits.max_concurrent_streams = 4;
@@ -322,6 +340,50 @@ TEST(Http2Test, ExpelsClientsThatFloodWithSettings) {
   client.run_until([&] { return client.ended(); });
   ASSERT_EQ(client.goaways().size(), 1u);
   EXPECT_EQ(client.goaways()[0].debug, "too_many_control_frames");
+}
+
+// A frame of up to 16 MiB.
+std::string http2_frame(std::uint8_t type, std::uint8_t flags, std::uint8_t stream,
+                        std::string_view payload) {
+  std::string frame(9, '\0');
+  for (std::size_t i = 0; i < 3; ++i) frame[i] = static_cast<char>(payload.size() >> (16 - 8 * i));
+  frame[3] = static_cast<char>(type);
+  frame[4] = static_cast<char>(flags);
+  frame[8] = static_cast<char>(stream);
+  return frame.append(payload);
+}
+
+TEST(Http2Test, ExpelsClientsWhoseHeadersUnpackToFarMoreThanAllowed) {
+  const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + http2_frame(4, 0, 0, "");
+  const std::string head = "\x82\x84\x86\x01\x01t";
+  // A field of 3000 bytes that goes into HPACK's table, and 1000 mentions of it.
+  const std::string bomb =
+      std::string("\x40\x01x\x7f\xb9\x16", 6) + std::string(3000, 'a') + std::string(1000, '\xbe');
+  const std::string messages[] = {
+      preface + http2_frame(1, 5, 1, head + bomb),
+      // In trailers.
+      preface + http2_frame(1, 4, 1, head) + http2_frame(1, 5, 1, bomb),
+  };
+  for (const std::string& message : messages) {
+    TestServer server;
+    Http1Client client(server.port());
+    ASSERT_TRUE(client.send(message));
+    EXPECT_THAT(client.read_to_end(), HasSubstr("head_too_long"));
+    EXPECT_EQ(server.group().stats().connections_abused, 1u);
+  }
+}
+
+TEST(Http2Test, ReadsNothingMoreFromAClientThatNghttp2CallsAFlood) {
+  Limits limits;
+  limits.control_burst = 1'000'000;
+  TestServer server({.limits = limits});
+  Http1Client client(server.port());
+  // More answers in one go than nghttp2 will queue; what it would read next is half a frame.
+  std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  for (int i = 0; i < 3000; ++i) bytes += http2_frame(4, 0, 0, "");
+  ASSERT_TRUE(client.send(bytes));
+  EXPECT_THAT(client.read_to_end(), HasSubstr(nghttp2_strerror(NGHTTP2_ERR_FLOODED)));
+  EXPECT_EQ(server.group().stats().connections_abused, 1u);
 }
 
 TEST(Http2Test, GivesTheClientWindowOnlyAsTheHandlerConsumes) {
