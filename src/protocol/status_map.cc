@@ -33,9 +33,18 @@ int http_status(ErrorCode code) {
   return 500;
 }
 
+std::string client_message(std::string_view message) {
+  if (message.size() <= kMaxMessageBytes) return std::string(message);
+  constexpr std::string_view kMark = " [shortened]";
+  std::size_t end = kMaxMessageBytes - kMark.size();
+  const auto inside_character = [&] { return (message[end] & 0xC0) == 0x80; };
+  for (int step = 0; step < 3 && inside_character(); ++step) --end;
+  return std::string(message.substr(0, end)).append(kMark);
+}
+
 std::string json_error_body(std::string_view message) {
   std::string body = R"({"error":)";
-  proto::append_json_string(body, message);
+  proto::append_json_string(body, client_message(message));
   body += '}';
   return body;
 }

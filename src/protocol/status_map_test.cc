@@ -25,7 +25,21 @@ TEST(StatusMapTest, KnowsEveryCode) {
   }
 }
 
+TEST(StatusMapTest, ShortensMessagesBetweenCharacters) {
+  const std::string longest(kMaxMessageBytes, 'x');
+  EXPECT_EQ(client_message(longest), longest);
+  for (std::size_t lead = 0; lead < 3; ++lead) {
+    std::string text(lead, 'x');
+    for (int i = 0; i < 100'000; ++i) text += "\xe2\x82\xac";
+    const std::string shown = client_message(text);
+    EXPECT_LE(shown.size(), kMaxMessageBytes);
+    EXPECT_GT(shown.size(), kMaxMessageBytes - 3);
+    EXPECT_TRUE(shown.ends_with("\xac [shortened]")) << lead;
+  }
+}
+
 TEST(StatusMapTest, WrapsMessagesInJson) {
+  EXPECT_LT(json_error_body(std::string(1'000'000, 'x')).size(), kMaxMessageBytes + 20);
   EXPECT_EQ(json_error_body("no \"x\"\n"), R"({"error":"no \"x\"\n"})");
 }
 

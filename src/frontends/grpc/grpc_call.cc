@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "frontends/grpc/grpc_text.h"
 #include "frontends/segments.h"
+#include "protocol/status_map.h"
 
 namespace proa::frontends {
 namespace {
@@ -36,7 +37,7 @@ void write_prefix(std::string& to, bool compressed, std::size_t length) {
 
 void send_trailers_only(net::Exchange& exchange, const Error& error) {
   const std::string code = std::to_string(static_cast<int>(error.code));
-  const std::string message = encode_grpc_message(error.message);
+  const std::string message = encode_grpc_message(protocol::client_message(error.message));
   const std::array headers = {kContentType, net::Header{"grpc-status", code},
                               net::Header{"grpc-message", message},
                               net::Header{"grpc-accept-encoding", kAcceptedEncodings}};
@@ -155,7 +156,7 @@ void GrpcCall::finish(const Status& status) {
   send_headers();
   if (status) return exchange_->end(std::span(&kStatusOk, 1));
   const std::string code = std::to_string(static_cast<int>(status.error().code));
-  const std::string message = encode_grpc_message(status.error().message);
+  const std::string message = encode_grpc_message(protocol::client_message(status.error().message));
   const std::array trailers = {net::Header{"grpc-status", code},
                                net::Header{"grpc-message", message}};
   exchange_->end(trailers);

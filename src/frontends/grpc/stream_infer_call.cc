@@ -5,6 +5,7 @@
 #include "frontends/segments.h"
 #include "lifecycle/model_repository.h"
 #include "protocol/infer_proto.h"
+#include "protocol/status_map.h"
 
 namespace proa::frontends {
 namespace {
@@ -230,7 +231,8 @@ Status StreamInferCall::write_answer(const Item& item, core::Response response, 
 
 void StreamInferCall::write_error(const Item& item, const Error& error) {
   if (errors_end_stream_) return finish(error);
-  Segments parts = to_segments(protocol::write_stream_error(error.message, item.request.id));
+  Segments parts = to_segments(
+      protocol::write_stream_error(protocol::client_message(error.message), item.request.id));
   send_message(parts);
 }
 
