@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <optional>
@@ -59,6 +60,8 @@ class MemoryBudget {
   }
 
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
+  // What try_reserve() would still give.
+  std::size_t left() const { return limit_ - std::min(used(), limit_); }
   std::size_t limit() const { return limit_; }
 
  private:

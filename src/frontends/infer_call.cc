@@ -4,6 +4,7 @@
 
 #include "boost/container/small_vector.hpp"
 #include "core/request_builder.h"
+#include "frontends/options.h"
 #include "protocol/classification.h"
 
 namespace proa::frontends {
@@ -45,6 +46,14 @@ Status add_output(const core::Model& model, std::size_t index, std::uint32_t cla
 }
 
 }  // namespace
+
+Status reserve_decoded(core::MemoryBudget& budget, const protocol::InferRequest& message,
+                       core::MemoryBudget::Reservation& memory) {
+  auto share = budget.try_reserve(message.decoded_bytes);
+  if (!share) return over_budget(budget, message.decoded_bytes);
+  memory.merge(std::move(*share));
+  return {};
+}
 
 Status start_inference(protocol::InferRequest& message, InferCall call) {
   PROA_TRY(check_data_types(message));

@@ -20,6 +20,10 @@ struct InferCall {
   std::unique_ptr<core::ResponseSink> sink;
 };
 
+// Adds to `memory` what the message holds beyond its body. Errors: kUnavailable.
+Status reserve_decoded(core::MemoryBudget& budget, const protocol::InferRequest& message,
+                       core::MemoryBudget::Reservation& memory);
+
 // Checks the message against the model and gives it to the scheduler; from then on the sink hears
 // of it, perhaps before this returns. Takes inputs and parameters out of `message`; names, outputs
 // and id stay for the answer. An error means that the sink was dropped unused.

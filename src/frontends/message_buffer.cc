@@ -11,8 +11,16 @@ void MessageBuffer::start(std::optional<std::size_t> announced, std::size_t at_o
   announced_ = announced;
   at_once_ = at_once;
   block_ = Buffer();
-  size_ = 0;
+  size_ = overhead_ = 0;
   reservation_ = core::MemoryBudget::Reservation();
+}
+
+Status MessageBuffer::charge(std::size_t overhead) {
+  auto share = budget_->try_reserve(overhead);
+  if (!share) return over_budget(*budget_, overhead);
+  reservation_.merge(std::move(*share));
+  overhead_ = overhead;
+  return {};
 }
 
 Result<std::span<std::byte>> MessageBuffer::room(std::size_t wanted) {
@@ -50,11 +58,12 @@ Status MessageBuffer::grow(std::size_t needed) {
 }
 
 Status MessageBuffer::reserve(std::size_t needed) {
-  if (needed <= reservation_.bytes()) return {};
+  const std::size_t reserved = reservation_.bytes() - overhead_;
+  if (needed <= reserved) return {};
   // Whole messages in one step where that is cheap, doubling otherwise.
   std::size_t wanted = std::max(needed * 2, kSmall);
   if (announced_) wanted = std::max(needed, std::min(wanted, *announced_));
-  auto more = budget_->try_reserve(wanted - reservation_.bytes());
+  auto more = budget_->try_reserve(wanted - reserved);
   if (!more) return over_budget(*budget_, wanted);
   reservation_.merge(std::move(*more));
   return {};

@@ -27,6 +27,10 @@ class MessageBuffer {
   // the first byte if that many are announced. What was gathered before is dropped.
   void start(std::optional<std::size_t> announced, std::size_t at_once = kSmall);
 
+  // Counts `overhead` bytes that the message costs beyond its own, which are many for a message of
+  // few. Once, after start(). Errors: kUnavailable when the server's budget is used up.
+  Status charge(std::size_t overhead);
+
   // Where the next bytes go: not empty, at most `wanted` (> 0) of them; filled() says how many
   // came. Errors: kUnavailable when the server's budget is used up.
   Result<std::span<std::byte>> room(std::size_t wanted);
@@ -51,6 +55,7 @@ class MessageBuffer {
   std::size_t at_once_ = kSmall;
   Buffer block_;
   std::size_t size_ = 0;
+  std::size_t overhead_ = 0;
   core::MemoryBudget::Reservation reservation_;
 };
 

@@ -68,4 +68,10 @@ struct FrontendContext {
 // kUnavailable: `bytes` for one message do not fit the server's budget now.
 Error over_budget(const core::MemoryBudget& budget, std::size_t bytes);
 
+// The share of the budget that an answer of `bytes` takes until the client has it. Small answers
+// are counted in any case, so that a busy server still says how it is.
+// Errors: kUnavailable, as over_budget().
+Result<core::MemoryBudget::Reservation> reserve_answer(core::MemoryBudget& budget,
+                                                       std::size_t bytes);
+
 }  // namespace proa::frontends

@@ -59,6 +59,9 @@ struct InferRequest {
   bool binary_data_output = false;           // JSON: default for outputs that say nothing
   bool enable_empty_final_response = false;  // gRPC streams
 
+  // Of the inputs' data: what are buffers of its own, beyond the message's body.
+  std::size_t decoded_bytes = 0;
+
   // Owns strings that could not be views (JSON escapes). Elements never move.
   std::forward_list<std::string> owned_strings;
 };

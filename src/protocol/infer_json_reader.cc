@@ -290,6 +290,7 @@ class RequestReader {
   Status read_array(const JsonSource& source, ondemand::array& array, InferInput& input) {
     // The array stands within the request, "inputs" and the input.
     PROA_ASSIGN(input.data, read_json_data(source, array, input.type, input.shape, kMaxDepth - 3));
+    request_.decoded_bytes += input.data.size;
     return {};
   }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "base/result.h"
@@ -12,15 +14,17 @@ namespace proa::protocol {
 // objects, no copies of tensors. Source: https://protobuf.dev/programming-guides/encoding/
 
 // Reads one serialised ModelInferRequest. Views in the result point into `message`; raw tensors are
-// ranges of its buffer. Typed contents become buffers of their own, in row-major bytes.
+// ranges of its buffer. Typed contents become buffers of their own, in row-major bytes, which may
+// be 8 times as large as on the wire: `max_decoded_bytes` bounds them together.
 // Data types are parsed but not checked against anything: an unknown name with raw contents reads
 // as kInvalid. Byte sizes against shapes are the caller's to check (core::build_request).
 // Errors: kInvalidArgument, for bytes that are not a message (with the place, "inputs.shape at byte
 // 93 of 120"), raw and typed contents together, a number of raw contents other than that of the
 // inputs, contents of another type than the input's, values that do not fit it, parameters of a
 // wrong type, names starting with "triton_", and beyond the limits of infer.h;
-// kUnimplemented for shared memory.
-Result<InferRequest> read_infer_request(const BufferView& message);
+// kUnimplemented for shared memory; kUnavailable beyond `max_decoded_bytes`.
+Result<InferRequest> read_infer_request(const BufferView& message,
+                                        std::size_t max_decoded_bytes = SIZE_MAX);
 
 struct ProtoWriteOptions {
   // Wraps the response as ModelStreamInferResponse.infer_response.

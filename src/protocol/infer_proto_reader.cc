@@ -31,8 +31,10 @@ bool is_utf8(std::string_view text) {
 // Reads one message. The parse functions return false on failure and leave the reason in error_.
 class Reader {
  public:
-  explicit Reader(const BufferView& message)
-      : message_(message), start_(reinterpret_cast<const char*>(message.data())) {}
+  Reader(const BufferView& message, std::size_t max_decoded_bytes)
+      : message_(message),
+        max_decoded_bytes_(max_decoded_bytes),
+        start_(reinterpret_cast<const char*>(message.data())) {}
 
   Result<InferRequest> read() {
     if (!parse_request(WireReader({start_, message_.size})) || !match_contents()) {
@@ -294,11 +296,13 @@ class Reader {
       for (; i < contents_.size() && contents_[i].input == index; ++i) {
         parts.push_back(contents_[i].bytes);
       }
-      Result<BufferView> data = read_typed_contents(parts, input.type);
+      Result<BufferView> data =
+          read_typed_contents(parts, input.type, max_decoded_bytes_ - request_.decoded_bytes);
       if (!data) {
         return fail(with_context(fmt::format("input '{}'", input.name), std::move(data).error()));
       }
       input.data = *std::move(data);
+      request_.decoded_bytes += input.data.size;
     }
     return true;
   }
@@ -306,6 +310,7 @@ class Reader {
   static constexpr std::size_t kMaxRank = 64;
 
   const BufferView& message_;
+  const std::size_t max_decoded_bytes_;
   const char* start_;
   InferRequest request_;
   std::vector<Contents> contents_;     // in the order of inputs
@@ -317,8 +322,8 @@ class Reader {
 
 }  // namespace
 
-Result<InferRequest> read_infer_request(const BufferView& message) {
-  return Reader(message).read();
+Result<InferRequest> read_infer_request(const BufferView& message, std::size_t max_decoded_bytes) {
+  return Reader(message, max_decoded_bytes).read();
 }
 
 }  // namespace proa::protocol

@@ -257,6 +257,27 @@ TEST(InferProtoReaderTest, RefusesParametersItCannotHonour) {
   EXPECT_EQ(error_of(message).code, ErrorCode::kUnimplemented);
 }
 
+TEST(InferProtoReaderTest, BoundsWhatTypedContentsBecome) {
+  ModelInferRequest message;
+  for (const char* type : {"INT64", "BYTES"}) {
+    auto* input = message.add_inputs();
+    input->set_datatype(type);
+    auto* contents = input->mutable_contents();
+    for (int i = 0; i < 100; ++i) {
+      input->datatype() == "INT64" ? contents->add_int64_contents(i)
+                                   : contents->add_bytes_contents("four");
+    }
+  }
+  const BufferView bytes = buffer_of(message.SerializeAsString());
+  const auto fits = read_infer_request(bytes, 1600);
+  ASSERT_TRUE(fits) << fits.error().message;
+  EXPECT_EQ(fits->decoded_bytes, 1600u);
+  const auto exceeds = read_infer_request(bytes, 1599);
+  ASSERT_FALSE(exceeds);
+  EXPECT_EQ(exceeds.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(exceeds.error().message, HasSubstr("become 800 bytes"));
+}
+
 TEST(InferProtoReaderTest, BoundsTensorsAndParameters) {
   ModelInferRequest message;
   for (std::size_t i = 0; i <= kMaxTensors; ++i) message.add_inputs();

@@ -1,5 +1,6 @@
 #include "protocol/typed_contents.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -85,10 +86,48 @@ auto wire_value(std::uint64_t raw) {
   }
 }
 
-// Collects elements of one type.
+// How many varints a run holds: each ends with the one byte that has no continuation bit.
+std::size_t count_varints(std::string_view run) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(run, [](char c) { return (c & 0x80) == 0; }));
+}
+
+// Adds up how many bytes the elements of one type take as a tensor.
+class Measure {
+ public:
+  explicit Measure(DataType type) : type_(type), element_size_(element_size(type)) {}
+
+  // One element outside of a packed run, or a whole packed run.
+  Status add(WireReader& in, std::uint32_t tag) {
+    std::string_view bytes;
+    if (static_cast<WireType>(tag & 7) != WireType::kBytes) {
+      bytes_ += element_size_;
+      return in.skip(tag) ? Status() : Status(malformed());
+    }
+    if (!in.read_bytes(bytes)) return malformed();
+    if (type_ == DataType::kBytes) {
+      bytes_ += sizeof(std::uint32_t) + bytes.size();
+    } else if (type_ == DataType::kFp32 || type_ == DataType::kFp64) {
+      bytes_ += bytes.size();
+    } else {
+      bytes_ += count_varints(bytes) * element_size_;
+    }
+    return {};
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  DataType type_;
+  std::size_t element_size_;
+  std::size_t bytes_ = 0;
+};
+
+// Writes elements of one type into a buffer of the size that Measure gave.
 class Elements {
  public:
-  explicit Elements(DataType type) : type_(type), element_size_(element_size(type)) {}
+  Elements(DataType type, std::size_t bytes)
+      : type_(type), element_size_(element_size(type)), buffer_(Buffer::allocate(bytes)) {}
 
   // One element outside of a packed run, or a whole packed run.
   Status add(WireReader& in, std::uint32_t tag) {
@@ -101,28 +140,29 @@ class Elements {
       if (run.size() % element_size_ != 0) return malformed();
       return append(run.data(), run.size());
     }
-    bytes_.reserve(bytes_.size() + run.size() * element_size_);
     for (WireReader elements(run); !elements.done();) PROA_TRY(add_one(elements));
     return {};
   }
 
-  BufferView take() const {
-    Buffer buffer = Buffer::allocate(bytes_.size());
-    if (!bytes_.empty()) std::memcpy(buffer.data(), bytes_.data(), bytes_.size());
-    return BufferView(std::move(buffer));
+  BufferView take() {
+    PROA_CHECK(size_ == buffer_.size(), "Measure and Elements count alike");
+    return BufferView(std::move(buffer_));
   }
 
  private:
   Status append(const void* data, std::size_t size) {
-    bytes_.append(static_cast<const char*>(data), size);
+    PROA_CHECK(size <= buffer_.size() - size_, "Measure and Elements count alike");
+    if (size > 0) std::memcpy(buffer_.data() + size_, data, size);
+    size_ += size;
     return {};
   }
 
   Status add_string(WireReader& in) {
     std::string_view element;
     if (!in.read_bytes(element)) return malformed();
-    append_bytes_element(bytes_, element);
-    return {};
+    const auto length = static_cast<std::uint32_t>(element.size());
+    PROA_TRY(append(&length, sizeof length));
+    return append(element.data(), element.size());
   }
 
   Status add_one(WireReader& in) {
@@ -151,7 +191,8 @@ class Elements {
 
   DataType type_;
   std::size_t element_size_;
-  std::string bytes_;
+  Buffer buffer_;
+  std::size_t size_ = 0;
 };
 
 // Whether `tag` carries elements, and of which field. A known number with a wire type that the
@@ -164,11 +205,10 @@ Field element_field(std::uint32_t tag) {
   return type == WireType::kBytes || type == wire_type_of(field) ? field : Field::kNone;
 }
 
-}  // namespace
-
-Result<BufferView> read_typed_contents(std::span<const std::string_view> contents, DataType type) {
+// Gives every element, or packed run, to `target`.
+template <class Target>
+Status for_each_run(std::span<const std::string_view> contents, DataType type, Target& target) {
   const Field wanted = field_of(type);
-  Elements elements(type);
   for (const std::string_view part : contents) {
     for (WireReader in(part); !in.done();) {
       std::uint32_t tag = 0;
@@ -186,9 +226,27 @@ Result<BufferView> read_typed_contents(std::span<const std::string_view> content
         return error::invalid_argument("{} elements belong in {}, got {}", data_type_name(type),
                                        field_name(wanted), field_name(field));
       }
-      PROA_TRY(elements.add(in, tag));
+      PROA_TRY(target.add(in, tag));
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Result<BufferView> read_typed_contents(std::span<const std::string_view> contents, DataType type,
+                                       std::size_t max_bytes) {
+  Measure measure(type);
+  PROA_TRY(for_each_run(contents, type, measure));
+  if (measure.bytes() > max_bytes) {
+    return error::unavailable(
+        "contents become {} bytes, but requests in flight leave room for {} only: send again "
+        "later, "
+        "or as raw_input_contents",
+        measure.bytes(), max_bytes);
+  }
+  Elements elements(type, measure.bytes());
+  PROA_TRY(for_each_run(contents, type, elements));
   return elements.take();
 }
 

@@ -39,7 +39,7 @@ Status MessageReader::start_message() {
         length_, max_message_bytes_, kGrpcMaxMessageFlag);
   }
   body_.start(length_);
-  return {};
+  return body_.charge(kOverhead);
 }
 
 }  // namespace proa::frontends

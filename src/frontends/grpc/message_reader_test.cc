@@ -89,10 +89,23 @@ TEST_F(MessageReaderTest, GivesTheShareOfTheBudgetWithTheMessage) {
   ASSERT_TRUE(reader.read(bytes_of(body)));
   {
     const MessageReader::Message message = reader.take();
-    EXPECT_EQ(message.memory.bytes(), 5u);
-    EXPECT_EQ(budget.used(), 5u);
+    EXPECT_EQ(message.memory.bytes(), 5u + MessageReader::kOverhead);
+    EXPECT_EQ(budget.used(), 5u + MessageReader::kOverhead);
   }
   EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST_F(MessageReaderTest, CountsWhatEmptyMessagesCost) {
+  const std::string empty = framed("");
+  const std::size_t most = budget.limit() / MessageReader::kOverhead;
+  std::vector<MessageReader::Message> waiting;
+  for (std::size_t i = 0; i < most; ++i) {
+    ASSERT_TRUE(reader.read(bytes_of(empty))) << i;
+    waiting.push_back(reader.take());
+  }
+  const auto refused = reader.read(bytes_of(empty));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
 }
 
 }  // namespace

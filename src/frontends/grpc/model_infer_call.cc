@@ -11,7 +11,8 @@ namespace proa::frontends {
 Status ModelInferCall::on_request(Message message) {
   const TimePoint received = context().clock->now();
   body_ = std::move(message.bytes);
-  PROA_ASSIGN(message_, protocol::read_infer_request(body_));
+  PROA_ASSIGN(message_, protocol::read_infer_request(body_, context().budget->left()));
+  PROA_TRY(reserve_decoded(*context().budget, message_, message.memory));
   PROA_ASSIGN(model_, context().repository->find(message_.model_name, message_.model_version));
   if (model_->config().decoupled) {
     return error::unimplemented(

@@ -95,12 +95,17 @@ Status ReflectionCall::on_message(Message message) {
   if (!request.ParseFromArray(message.bytes.data(), static_cast<int>(message.bytes.size))) {
     return error::invalid_argument("malformed ServerReflectionRequest");
   }
-  if (exchange().unsent_bytes() > context().options.stream_max_unsent_bytes) {
+  // An answer may be 500 times as long as its request.
+  const std::size_t waiting = exchange().unsent_bytes();
+  if (waiting > kMaxUnsentBytes) {
     return error::resource_exhausted("{} bytes of answers wait for a client that does not read",
-                                     exchange().unsent_bytes());
+                                     waiting);
   }
   net::Segment part{std::string(kPrefixRoom), {}};
   reflect(request).AppendToString(&part.bytes);
+  auto memory = context().budget->try_reserve(waiting + part.bytes.size());
+  if (!memory) return over_budget(*context().budget, part.bytes.size());
+  unsent_memory_ = std::move(*memory);
   send_message(std::span(&part, 1));
   return {};
 }

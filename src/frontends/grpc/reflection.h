@@ -17,9 +17,15 @@ class ReflectionCall final : public GrpcCall {
   explicit ReflectionCall(const FrontendContext& context)
       : GrpcCall(context, kControlMessageBytes) {}
 
+  // With so much of its answers not taken, a client is told to go.
+  static constexpr std::size_t kMaxUnsentBytes = 256 * 1024;
+
  protected:
   Status on_message(Message message) override;
   Status on_half_close() override;
+
+ private:
+  core::MemoryBudget::Reservation unsent_memory_;
 };
 
 }  // namespace proa::frontends

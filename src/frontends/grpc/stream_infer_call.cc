@@ -83,6 +83,7 @@ void StreamInferCall::on_data(std::span<const std::byte> data) {
 
 void StreamInferCall::on_writable() {
   shared_->credit.set_unsent(exchange().unsent_bytes());
+  count_answers();
   start_waiting();
   give_credit();
 }
@@ -133,9 +134,10 @@ void StreamInferCall::start(Message message) {
   item->bytes = item->message.bytes.size;
   request_bytes_ += item->bytes;
   Items* items = &ordered_;
-  auto request = protocol::read_infer_request(item->message.bytes);
-  Status status = request ? Status() : Status(request.error());
-  if (request) {
+  auto request = protocol::read_infer_request(item->message.bytes, context().budget->left());
+  Status status = request ? reserve_decoded(*context().budget, *request, item->message.memory)
+                          : Status(request.error());
+  if (status) {
     item->request = std::move(*request);
     auto model = context().repository->find(item->request.model_name, item->request.model_version);
     if (model) {
@@ -169,6 +171,7 @@ Status StreamInferCall::start_item(Items& items, Items::iterator item) {
 
 void StreamInferCall::on_response(Items& items, Items::iterator item, core::Response response,
                                   bool final) {
+  ready_bytes_ += answer_bytes(response);
   item->ready.push_back(std::move(response));
   item->ended = final;
   if (&items == &ordered_) {
@@ -178,8 +181,15 @@ void StreamInferCall::on_response(Items& items, Items::iterator item, core::Resp
     item->ready.pop_front();
     if (final) remove(items, item);
   }
+  count_answers();
   start_waiting();
   give_credit();
+}
+
+// Answers outlive what their requests had reserved.
+void StreamInferCall::count_answers() {
+  if (!open()) return;
+  answer_memory_ = context().budget->reserve(ready_bytes_ + exchange().unsent_bytes());
 }
 
 void StreamInferCall::write_ready() {
@@ -200,6 +210,7 @@ void StreamInferCall::remove(Items& items, Items::iterator item) {
 
 void StreamInferCall::write(const Item& item, core::Response response, bool final) {
   const std::size_t bytes = answer_bytes(response);
+  ready_bytes_ -= bytes;
   const bool skip = final && is_empty(response) && !item.request.enable_empty_final_response;
   if (!finished() && !skip) {
     const Status status = response.error ? Status(std::move(*response.error))

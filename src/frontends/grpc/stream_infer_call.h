@@ -68,6 +68,7 @@ class StreamInferCall final : public GrpcCall {
   void write(const Item& item, core::Response response, bool final);
   Status write_answer(const Item& item, core::Response response, bool final);
   void write_error(const Item& item, const Error& error);
+  void count_answers();
   void give_credit();
   void maybe_finish();
 
@@ -78,7 +79,9 @@ class StreamInferCall final : public GrpcCall {
   Items ordered_;                // answered in this order
   Items decoupled_;
   std::size_t request_bytes_ = 0;  // of both
-  std::size_t owed_bytes_ = 0;     // taken, but not given back as credit
+  std::size_t ready_bytes_ = 0;    // of answers that wait for their turn
+  core::MemoryBudget::Reservation answer_memory_;
+  std::size_t owed_bytes_ = 0;  // taken, but not given back as credit
   bool errors_end_stream_ = false;
   bool client_done_ = false;
   bool shutting_down_ = false;

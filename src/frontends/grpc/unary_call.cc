@@ -20,6 +20,7 @@ Status UnaryCall::on_half_close() {
 Status ControlCall::on_request(Message message) {
   net::Segment part;
   PROA_ASSIGN(part.bytes, method_(service_, message.bytes.bytes(), kPrefixRoom));
+  PROA_ASSIGN(answer_memory_, reserve_answer(*context().budget, part.bytes.size()));
   send_message(std::span(&part, 1));
   finish({});
   return {};

@@ -67,6 +67,7 @@ class ControlCall final : public UnaryCall {
  private:
   const ControlService& service_;
   ControlMethod method_;
+  core::MemoryBudget::Reservation answer_memory_;
 };
 
 // Refuses a call with one error.

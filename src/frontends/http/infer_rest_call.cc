@@ -1,5 +1,6 @@
 #include "frontends/http/infer_rest_call.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -56,6 +57,7 @@ Status InferRestCall::on_body(Body body) {
   const TimePoint received = context().clock->now();
   body_ = std::move(body.bytes);
   PROA_ASSIGN(message_, parse());
+  PROA_TRY(reserve_decoded(*context().budget, message_, body.memory));
   cancellation_ = std::make_shared<CancellationToken>();
   return start_inference(message_,
                          {.model = model_,
@@ -98,6 +100,9 @@ Status InferRestCall::answer(core::Response response) {
   Answer answer;
   PROA_TRY(make_answer(*model_, message_, std::move(response), answer));
   PROA_ASSIGN(auto json, protocol::write_infer_response_json(answer.response));
+  // Numbers are longer as text.
+  const std::size_t counted = std::min(answer_memory_.bytes(), json.message.size);
+  answer_memory_.merge(context().budget->reserve(json.message.size - counted));
   Segments parts = to_segments(std::move(json.message));
   std::array<char, 20> digits;
   const auto end = std::to_chars(digits.begin(), digits.end(), json.json_size).ptr;

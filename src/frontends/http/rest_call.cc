@@ -99,7 +99,9 @@ void RestCall::fail(const Error& error) {
 
 Status ControlRestCall::on_body(Body body) {
   const std::string_view text(reinterpret_cast<const char*>(body.bytes.data()), body.bytes.size);
-  reply(answer_rest(request_, text, service_, context()));
+  RestReply answer = answer_rest(request_, text, service_, context());
+  PROA_ASSIGN(answer_memory_, reserve_answer(*context().budget, answer.body.size()));
+  reply(std::move(answer));
   return {};
 }
 

@@ -74,6 +74,7 @@ class ControlRestCall final : public RestCall {
  private:
   const ControlService& service_;
   RestRequest request_;
+  core::MemoryBudget::Reservation answer_memory_;
 };
 
 // Answers with something known before the head has been looked at.
