@@ -1,9 +1,9 @@
 #include "http_client.h"
 
-#include <charconv>
 #include <cstring>
 #include <memory>
 
+#include "base/text.h"
 #include "boost/asio/connect.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
@@ -26,7 +26,7 @@ HttpReply take_reply(const http::response<http::string_body>& response) {
   reply.status = response.result_int();
   if (const auto header = response.find(kJsonSizeHeader); header != response.end()) {
     const std::string_view text(header->value().data(), header->value().size());
-    std::from_chars(text.data(), text.data() + text.size(), reply.json_size);
+    reply.json_size = parse_number<std::size_t>(text).value_or(0);
   }
   const std::string& body = response.body();
   reply.body = host_memory().allocate(body.size());
@@ -72,11 +72,8 @@ Result<ServerAddress> parse_server_url(std::string_view url) {
   }
   if (url.starts_with('[') && url.ends_with(']')) url = url.substr(1, url.size() - 2);
   address.host = url;
-  int port = 0;
-  const auto [end, failure] =
-      std::from_chars(address.port.data(), address.port.data() + address.port.size(), port);
-  if (address.host.empty() || failure != std::errc{} ||
-      end != address.port.data() + address.port.size() || port < 1 || port > 65535) {
+  const auto port = parse_number<int>(address.port);
+  if (address.host.empty() || !port || *port < 1 || *port > 65535) {
     return error::invalid_argument("{} is no server address; write http://HOST:PORT", whole);
   }
   return address;

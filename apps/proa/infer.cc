@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "fmt/format.h"
 #include "infer_output.h"
 #include "infer_values.h"
@@ -56,14 +57,7 @@ Result<std::vector<std::string>> read_labels(const std::filesystem::path& path) 
   std::vector<std::string> labels;
   if (path.empty()) return labels;
   PROA_ASSIGN(const std::string text, storage::read_file(path, kMaxLabelBytes));
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    labels.emplace_back(line);
-    rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
-  }
+  for (const std::string_view line : split_lines(text)) labels.emplace_back(line);
   return labels;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "fmt/format.h"
 #include "tensor/bytes_tensor.h"
 
@@ -137,10 +137,8 @@ Result<std::string> format_classes(const Tensor& classes) {
     const std::size_t index_end = std::min(element.find(':', value_end + 1), element.size());
     const std::string_view value = element.substr(0, value_end);
     const std::string_view index = element.substr(value_end + 1, index_end - value_end - 1);
-    double score = 0;
-    const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), score);
-    const std::string shown =
-        failure == std::errc{} ? fmt::format("{:.4f}", score) : log::printable(value);
+    const auto score = parse_number<double>(value);
+    const std::string shown = score ? fmt::format("{:.4f}", *score) : log::printable(value);
     const std::string_view label = element.substr(std::min(index_end + 1, element.size()));
     text += fmt::format("  {:>10}  {:>5}{}{}\n", shown, log::printable(index),
                         label.empty() ? "" : "  ", log::printable(label));

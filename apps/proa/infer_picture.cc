@@ -1,9 +1,9 @@
 #include "infer_picture.h"
 
-#include <charconv>
 #include <cmath>
 #include <vector>
 
+#include "base/text.h"
 #include "fmt/format.h"
 #include "image/decode.h"
 #include "infer_values.h"
@@ -32,13 +32,12 @@ bool looks_like_picture(const TensorDescription& input) {
 }
 
 Result<int> parse_side(std::string_view option, std::string_view text) {
-  int side = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), side);
-  if (failure != std::errc{} || end != text.data() + text.size() || side < 1 || side > kMaxSide) {
+  const auto side = parse_number<int>(text);
+  if (!side || *side < 1 || *side > kMaxSide) {
     return error::invalid_argument("--{} has '{}', wanted pixels from 1 to {}", option, text,
                                    kMaxSide);
   }
-  return side;
+  return *side;
 }
 
 Result<PicturePlan::Size> parse_size(std::string_view option, std::string_view text) {
@@ -49,19 +48,17 @@ Result<PicturePlan::Size> parse_size(std::string_view option, std::string_view t
   return PicturePlan::Size{width, height};
 }
 
-Result<float> parse_number(std::string_view option, std::string_view text) {
+Result<float> parse_factor(std::string_view option, std::string_view text) {
   const std::size_t slash = text.find('/');
-  float value = 0;
-  const std::string_view number = text.substr(0, slash);
-  const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (failure != std::errc{} || end != number.data() + number.size()) {
+  const auto value = parse_number<float>(text.substr(0, slash));
+  if (!value) {
     return error::invalid_argument("--{} has '{}', wanted a number, like 0.5 or 1/128", option,
                                    text);
   }
-  if (slash == std::string_view::npos) return value;
-  PROA_ASSIGN(const float divisor, parse_number(option, text.substr(slash + 1)));
+  if (slash == std::string_view::npos) return *value;
+  PROA_ASSIGN(const float divisor, parse_factor(option, text.substr(slash + 1)));
   if (divisor == 0) return error::invalid_argument("--{} has '{}': division by 0", option, text);
-  return value / divisor;
+  return *value / divisor;
 }
 
 // "127" or "123.7,116.3,103.5".
@@ -69,7 +66,7 @@ Result<std::array<float, 3>> parse_channels(std::string_view option, std::string
   std::vector<float> values;
   while (true) {
     const std::size_t comma = text.find(',');
-    PROA_ASSIGN(const float value, parse_number(option, text.substr(0, comma)));
+    PROA_ASSIGN(const float value, parse_factor(option, text.substr(0, comma)));
     values.push_back(value);
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);

@@ -1,12 +1,12 @@
 #include "infer_values.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "base/text.h"
 #include "npy.h"
 #include "storage/local_folder.h"
 #include "tensor/bytes_tensor.h"
@@ -36,10 +36,7 @@ template <class Value>
 std::optional<Value> parse_value(std::string_view text) {
   text = trim(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  Value value{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<Value>(text);
 }
 
 // Calls `body` with a zero of the C++ type of `type`; false for types without one.

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "storage/local_folder.h"
 
 namespace proa {
@@ -13,11 +14,6 @@ namespace {
 std::size_t budget_bytes(const ServeOptions& options) {
   return options.max_in_flight_bytes != 0 ? options.max_in_flight_bytes
                                           : available_memory_bytes() / 2;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 using Figure = observe::ServerFigure;
@@ -121,7 +117,7 @@ std::vector<Server::Port> Server::ports() const {
 Status Server::listen(const Port& port) {
   net::ListenerOptions options;
   options.name = port.name;
-  options.flag = "--" + lower(port.name.substr(0, port.name.find(' '))) + "-port";
+  options.flag = "--" + lower_case(port.name.substr(0, port.name.find(' '))) + "-port";
   options.address = address_of(*port.endpoint);
   options.port = port.endpoint->port;
   options.factory = frontend_.factory(port.services);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "fmt/ranges.h"
 #include "lifecycle/version_policy.h"
 #include "storage/version_folders.h"
@@ -67,18 +68,6 @@ Result<std::vector<std::int64_t>> choose_versions(const fs::path& folder,
   return std::move(selected.versions);
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  }
-  return lines;
-}
-
 Result<std::vector<std::vector<std::string>>> read_labels(const storage::LocalFolder& repository,
                                                           const fs::path& folder,
                                                           const config::ModelConfig& config) {
@@ -90,7 +79,7 @@ Result<std::vector<std::vector<std::string>>> read_labels(const storage::LocalFo
     if (!path) return with_context(where, path.error());
     const auto text = storage::read_file(*path, kMaxLabelBytes);
     if (!text) return with_context(where, text.error());
-    labels[i] = split_lines(*text);
+    for (const std::string_view line : split_lines(*text)) labels[i].emplace_back(line);
   }
   return labels;
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "fmt/ranges.h"
 
 namespace proa::lifecycle {
@@ -11,10 +12,8 @@ namespace {
 
 // A reason may have several lines; each is a line of the log.
 void log_failure(const std::string& model, std::string_view reason) {
-  while (!reason.empty()) {
-    const std::size_t end = reason.find('\n');
-    log::error("model '{}': {}", log::printable(model), log::printable(reason.substr(0, end)));
-    reason = end == std::string_view::npos ? std::string_view() : reason.substr(end + 1);
+  for (const std::string_view line : split_lines(reason)) {
+    log::error("model '{}': {}", log::printable(model), log::printable(line));
   }
 }
 

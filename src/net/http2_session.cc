@@ -1,9 +1,9 @@
 #include "net/http2_session.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "fmt/core.h"
 #include "net/http2_callbacks.h"
 
@@ -17,12 +17,6 @@ constexpr std::size_t kFieldOverhead = 32;
 
 std::string_view slice(const std::string& text, std::uint32_t at, std::uint32_t size) {
   return std::string_view(text).substr(at, size);
-}
-
-std::int64_t parse_length(std::string_view text) {
-  std::int64_t length = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  return error == std::errc() && end == text.data() + text.size() ? length : -1;
 }
 
 }  // namespace
@@ -165,7 +159,8 @@ RequestHead Http2Session::read_head() {
                         slice(head_bytes_, field.value, field.value_size)};
     if (!header.name.starts_with(':')) {
       headers_.push_back(header);
-      if (header.name == "content-length") head.content_length = parse_length(header.value);
+      if (header.name == "content-length")
+        head.content_length = parse_number<std::int64_t>(header.value).value_or(-1);
       if (header.name == "host" && head.authority.empty()) head.authority = header.value;
     } else if (header.name == ":method") {
       head.method = header.value;

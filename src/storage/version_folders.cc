@@ -1,9 +1,9 @@
 #include "storage/version_folders.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "storage/local_folder.h"
 
 namespace proa::storage {
@@ -50,10 +50,7 @@ Result<VersionFolders> list_versions(const std::filesystem::path& model_folder) 
 std::optional<std::int64_t> parse_version(std::string_view name) {
   if (name.empty() || (name.front() == '0' && name.size() > 1)) return std::nullopt;
   if (!std::ranges::all_of(name, is_digit)) return std::nullopt;
-  std::int64_t version = 0;
-  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), version);
-  if (failed != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return version;
+  return parse_number<std::int64_t>(name);
 }
 
 }  // namespace proa::storage

@@ -1,10 +1,10 @@
 #include "backends/identity/identity_options.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace proa::backends {
 namespace {
@@ -32,13 +32,11 @@ Result<std::uint64_t> read_number(const config::ModelConfig& config, const char*
                                   std::uint64_t most) {
   const std::string* value = find(config, name);
   if (value == nullptr) return 0;
-  std::uint64_t number = 0;
-  const char* end = value->data() + value->size();
-  const auto [stop, failed] = std::from_chars(value->data(), end, number);
-  if (failed != std::errc() || stop != end || number > most) {
+  const auto number = parse_number<std::uint64_t>(*value);
+  if (!number || *number > most) {
     return bad_value(name, *value, fmt::format("a whole number from 0 to {}", most));
   }
-  return number;
+  return *number;
 }
 
 }  // namespace

@@ -1,27 +1,19 @@
 #include "backends/openvino/settings.h"
 
-#include <algorithm>
-#include <charconv>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace proa::backends::openvino {
 namespace {
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
-  return result;
-}
-
-Result<int> parse_number(std::string_view key, std::string_view value, int smallest, int largest) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (failure != std::errc{} || end != value.data() + value.size() || number < smallest ||
-      number > largest) {
+Result<int> parse_between(std::string_view key, std::string_view value, int smallest, int largest) {
+  const auto number = parse_number<int>(value);
+  if (!number || *number < smallest || *number > largest) {
     return error::invalid_argument("parameter {} is '{}', wanted a number from {} to {}", key,
                                    value, smallest, largest);
   }
-  return number;
+  return *number;
 }
 
 Result<Precision> parse_precision(std::string_view key, std::string_view value) {
@@ -52,11 +44,11 @@ Result<Settings> parse_settings(const std::map<std::string, std::string>& parame
     if (name == "inference_precision" || name == "inference_precision_hint") {
       PROA_ASSIGN(settings.precision, parse_precision(key, value));
     } else if (name == "inference_num_threads" || name == "intra_op_thread_count") {
-      PROA_ASSIGN(settings.threads, parse_number(key, value, 0, kMostThreads));
+      PROA_ASSIGN(settings.threads, parse_between(key, value, 0, kMostThreads));
     } else if (name == "execution") {
       PROA_ASSIGN(settings.execution, parse_execution(key, value));
     } else if (name == "warm_up_ms") {
-      PROA_ASSIGN(settings.warm_up_ms, parse_number(key, value, 0, kLongestWarmUpMs));
+      PROA_ASSIGN(settings.warm_up_ms, parse_between(key, value, 0, kLongestWarmUpMs));
     } else {
       unknown_keys.push_back(key);
     }

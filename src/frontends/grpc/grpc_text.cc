@@ -1,7 +1,8 @@
 #include "frontends/grpc/grpc_text.h"
 
 #include <array>
-#include <charconv>
+
+#include "base/text.h"
 
 namespace proa::frontends {
 namespace {
@@ -33,13 +34,11 @@ std::optional<Duration> parse_grpc_timeout(std::string_view value) {
   constexpr std::size_t kMaxDigits = 8;
   if (value.size() < 2 || value.size() > kMaxDigits + 1) return std::nullopt;
   const auto unit = unit_length(value.back());
-  std::uint32_t count = 0;
-  const char* const last = value.data() + value.size() - 1;
-  const auto [end, error] = std::from_chars(value.data(), last, count);
-  if (!unit || error != std::errc() || end != last) return std::nullopt;
+  const auto count = parse_number<std::uint32_t>(value.substr(0, value.size() - 1));
+  if (!unit || !count) return std::nullopt;
   // 99,999,999 hours are beyond 64-bit nanoseconds: cut at a century.
   constexpr Duration kLongest = std::chrono::hours(24 * 36525);
-  return count > kLongest / *unit ? kLongest : count * *unit;
+  return *count > kLongest / *unit ? kLongest : *count * *unit;
 }
 
 std::string encode_grpc_message(std::string_view text) {

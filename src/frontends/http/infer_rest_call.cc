@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "boost/container/static_vector.hpp"
 #include "frontends/segments.h"
 #include "protocol/infer_json.h"
@@ -20,9 +20,7 @@ constexpr std::size_t kCompressFromBytes = 1024;
 constexpr int kCompressionLevel = 1;
 
 Result<std::size_t> parse_json_size(std::string_view text) {
-  std::size_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error == std::errc() && end == text.data() + text.size()) return size;
+  if (const auto size = parse_number<std::size_t>(text)) return *size;
   return error::invalid_argument(
       "Unable to parse Inference-Header-Content-Length, got: {}; wanted the length of the JSON "
       "part in bytes",
