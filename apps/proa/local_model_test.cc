@@ -1,6 +1,7 @@
 #include "local_model.h"
 
 #include "backends/openvino/testing/models.h"
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "infer_values.h"
@@ -20,7 +21,7 @@ class LocalModelTest : public ::testing::Test {
   std::filesystem::path file() const { return model_folder() / "1" / "model.onnx"; }
   std::filesystem::path model_folder() const { return folder_.path() / "dense"; }
 
-  models::TemporaryFolder folder_;
+  TempFolder folder_;
 };
 
 TEST_F(LocalModelTest, TellsWhatAPathIs) {

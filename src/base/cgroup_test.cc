@@ -1,27 +1,20 @@
 #include "base/cgroup.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/testing/temp_folder.h"
 
 namespace proa {
 namespace {
 
 class CgroupTest : public testing::Test {
  protected:
-  CgroupTest() : root_(testing::TempDir() + "/cgroup-" + std::to_string(getpid())) {}
-  ~CgroupTest() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& path, std::string_view text) const { folder_.write(path, text); }
 
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-
-  std::filesystem::path root_;
+  TempFolder folder_;
+  const std::filesystem::path root_ = folder_.path();
 };
 
 TEST_F(CgroupTest, NoFilesMeansNoLimits) {

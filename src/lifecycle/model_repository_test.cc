@@ -5,13 +5,13 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/testing/temp_folder.h"
 #include "core/testing/model_runtime.h"
 #include "core/testing/recording_sink.h"
 #include "core/testing/requests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lifecycle/testing/scripted_backend.h"
-#include "storage/testing/temp_folder.h"
 
 namespace proa::lifecycle {
 namespace {
@@ -78,7 +78,7 @@ class ModelRepositoryTest : public testing::Test {
     return done.get_future().get();
   }
 
-  storage::TempFolder temp_;
+  TempFolder temp_;
   ScriptedBackend backend_;
   core::Answers answers_;
   core::ModelRuntime runtime_;

@@ -2,9 +2,9 @@
 
 #include <sys/stat.h>
 
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "storage/testing/temp_folder.h"
 
 namespace proa::storage {
 namespace {

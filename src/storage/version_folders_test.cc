@@ -1,8 +1,8 @@
 #include "storage/version_folders.h"
 
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "storage/testing/temp_folder.h"
 
 namespace proa::storage {
 namespace {

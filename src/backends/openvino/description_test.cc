@@ -1,6 +1,7 @@
 #include "backends/openvino/description.h"
 
 #include "backends/openvino/testing/models.h"
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -11,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 TEST(DescriptionTest, CountsOperationsWeightsAndProducts) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   testing::write_file(folder.path() / "dense.onnx", testing::onnx_dense_layer());
   const auto description = describe_model(folder.path() / "dense.onnx");
   ASSERT_TRUE(description) << description.error().message;
@@ -24,7 +25,7 @@ TEST(DescriptionTest, CountsOperationsWeightsAndProducts) {
 }
 
 TEST(DescriptionTest, LeavesCostOpenWithTheShapes) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   testing::write_file(folder.path() / "a.onnx", "rubbish");
   EXPECT_FALSE(describe_model(folder.path() / "a.onnx"));
   testing::write_ir(testing::string_model(), folder.path() / "s.xml");

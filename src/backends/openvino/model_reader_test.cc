@@ -5,6 +5,7 @@
 #include "backends/openvino/openvino_backend.h"
 #include "backends/openvino/signature.h"
 #include "backends/openvino/testing/models.h"
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "openvino/core/model.hpp"
@@ -17,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(ModelReaderTest, TellsFormatsByName) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   const auto& root = folder.path();
   const std::pair<const char*, ModelFormat> cases[] = {
       {"a.onnx", ModelFormat::kOnnx},
@@ -39,7 +40,7 @@ TEST(ModelReaderTest, TellsFormatsByName) {
 }
 
 TEST(ModelReaderTest, NamesThePathItCannotUse) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   const auto missing = find_model_file(folder.path() / "no.onnx");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
@@ -52,7 +53,7 @@ TEST(ModelReaderTest, NamesThePathItCannotUse) {
 }
 
 TEST(ModelReaderTest, ReadsOnnxAndIr) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   testing::write_file(folder.path() / "dense.onnx", testing::onnx_dense_layer());
   auto model = read_model({folder.path() / "dense.onnx", ModelFormat::kOnnx});
   ASSERT_TRUE(model) << model.error().message;
@@ -72,7 +73,7 @@ TEST(ModelReaderTest, ReadsOnnxAndIr) {
 }
 
 TEST(ModelReaderTest, ReadsAFrozenTensorFlowGraph) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   testing::write_file(folder.path() / "model.graphdef", testing::tensorflow_graph());
   const auto model = read_model({folder.path() / "model.graphdef", ModelFormat::kTensorFlow});
   ASSERT_TRUE(model) << model.error().message;
@@ -83,7 +84,7 @@ TEST(ModelReaderTest, ReadsAFrozenTensorFlowGraph) {
 }
 
 TEST(ModelReaderTest, SaysWhyAFileIsNotRead) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   const auto reason = [&](const char* name, const std::string& bytes, ModelFormat format) {
     testing::write_file(folder.path() / name, bytes);
     const auto model = read_model({folder.path() / name, format});
@@ -107,7 +108,7 @@ TEST(ModelReaderTest, SaysWhyAFileIsNotRead) {
 
 // Whatever bytes come, the backend answers with an error or a model that runs.
 TEST(ModelReaderTest, SurvivesDamagedOnnxFiles) {
-  const testing::TemporaryFolder folder;
+  const TempFolder folder;
   const std::string whole = testing::onnx_dense_layer();
   const auto backend = create_openvino_backend({.processors = 1});
   std::mt19937 random(20260129);

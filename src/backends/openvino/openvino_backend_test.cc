@@ -4,6 +4,7 @@
 
 #include "backends/openvino/testing/models.h"
 #include "backends/openvino/testing/run_batch.h"
+#include "base/testing/temp_folder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -52,7 +53,7 @@ class OpenVinoBackendTest : public ::testing::Test {
     return loaded ? std::string("no error") : loaded.error().message;
   }
 
-  testing::TemporaryFolder folder_;
+  TempFolder folder_;
   core::ModelFiles files_{folder_.path(), folder_.path() / "1", 1};
   config::ModelConfig config_;
   std::unique_ptr<core::Backend> backend_;

@@ -54,7 +54,6 @@ TEST_F(WarmUpTest, NeedsKnownInnerExtents) {
 
 TEST_F(WarmUpTest, RunsTheFirstSizeWhateverTheBudget) {
   const auto warm_up = make({-1, 4});
-  testing::TemporaryFolder unused;
   // A budget of nothing, on a clock that moves.
   class Ticking : public Clock {
    public:

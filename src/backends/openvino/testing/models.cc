@@ -104,16 +104,6 @@ std::string onnx_model(const std::string& activation) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "proa-openvino-XXXXXX").string();
-  path_ = mkdtemp(pattern.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::shared_ptr<ov::Model> affine_model(const ov::PartialShape& shape) {
   const auto x = parameter(ov::element::f32, shape, "x");
   const auto product = std::make_shared<op::Multiply>(x, number(2));

@@ -11,19 +11,6 @@
 
 namespace proa::backends::openvino::testing {
 
-// A folder that is removed with its content. Move-only.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 // y = 2 x + 1, FP32, names "x" and "y".
 std::shared_ptr<ov::Model> affine_model(const ov::PartialShape& shape);
 // "kept" = x itself, "sum" = a + b over the last axis' elements; inputs "a" and "b", FP32.

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 
-namespace proa::storage {
+namespace proa {
 
 // A folder of the test's own, removed with everything in it at the end.
 class TempFolder {
@@ -45,4 +45,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace proa::storage
+}  // namespace proa
