@@ -1,13 +1,14 @@
 #include "infer_output.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "fmt/format.h"
+#include "protocol/typed.h"
 #include "tensor/bytes_tensor.h"
 
 namespace proa {
@@ -20,50 +21,17 @@ Value element(const Tensor& tensor, std::size_t i) {
   return value;
 }
 
-float from_fp16(std::uint16_t bits) {
-  constexpr int kFractionBits = 10, kBias = 15, kTop = 31;
-  const float sign = (bits >> 15) != 0 ? -1.0F : 1.0F;
-  const int exponent = bits >> kFractionBits & kTop;
-  const int fraction = bits & ((1 << kFractionBits) - 1);
-  if (exponent == kTop) return fraction != 0 ? NAN : sign * INFINITY;
-  const int implied = exponent == 0 ? 0 : 1 << kFractionBits;
-  return sign * std::ldexp(static_cast<float>(implied + fraction),
-                           std::max(exponent, 1) - kBias - kFractionBits);
-}
-
-// Numbers as double; whole ones beyond 2^53 lose their last digits.
+// A number of any type as double; whole ones beyond 2^53 lose their last digits.
 double number(const Tensor& tensor, std::size_t i) {
-  switch (tensor.type) {
-    case DataType::kBool:
-    case DataType::kUint8:
+  return protocol::visit_element_type(tensor.type, [&]<class T>(std::type_identity<T>) -> double {
+    if constexpr (std::same_as<T, bool>) {
       return element<std::uint8_t>(tensor, i);
-    case DataType::kUint16:
-      return element<std::uint16_t>(tensor, i);
-    case DataType::kUint32:
-      return element<std::uint32_t>(tensor, i);
-    case DataType::kUint64:
-      return static_cast<double>(element<std::uint64_t>(tensor, i));
-    case DataType::kInt8:
-      return element<std::int8_t>(tensor, i);
-    case DataType::kInt16:
-      return element<std::int16_t>(tensor, i);
-    case DataType::kInt32:
-      return element<std::int32_t>(tensor, i);
-    case DataType::kInt64:
-      return static_cast<double>(element<std::int64_t>(tensor, i));
-    case DataType::kFp16:
-      return from_fp16(element<std::uint16_t>(tensor, i));
-    case DataType::kBf16:
-      return std::bit_cast<float>(std::uint32_t{element<std::uint16_t>(tensor, i)} << 16);
-    case DataType::kFp32:
-      return element<float>(tensor, i);
-    case DataType::kFp64:
-      return element<double>(tensor, i);
-    case DataType::kBytes:
-    case DataType::kInvalid:
-      break;
-  }
-  return 0;
+    } else if constexpr (protocol::NumericElement<T>) {
+      return static_cast<double>(element<T>(tensor, i));
+    } else {
+      return protocol::to_float(element<T>(tensor, i));
+    }
+  });
 }
 
 std::string format_number(const Tensor& tensor, std::size_t i) {

@@ -1,6 +1,7 @@
 #include "infer_values.h"
 
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "base/text.h"
 #include "npy.h"
+#include "protocol/typed.h"
 #include "storage/local_folder.h"
 #include "tensor/bytes_tensor.h"
 
@@ -39,44 +41,18 @@ std::optional<Value> parse_value(std::string_view text) {
   return parse_number<Value>(text);
 }
 
-// Calls `body` with a zero of the C++ type of `type`; false for types without one.
+// Calls `body` with a zero of the C++ type of `type`; false for FP16, BF16 and BYTES.
 template <class Body>
 bool visit_type(DataType type, Body body) {
-  switch (type) {
-    case DataType::kBool:
-    case DataType::kUint8:
+  if (element_size(type) == 0) return false;
+  return protocol::visit_element_type(type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::same_as<T, bool>) {
       body(std::uint8_t{});
-      return true;
-    case DataType::kUint16:
-      body(std::uint16_t{});
-      return true;
-    case DataType::kUint32:
-      body(std::uint32_t{});
-      return true;
-    case DataType::kUint64:
-      body(std::uint64_t{});
-      return true;
-    case DataType::kInt8:
-      body(std::int8_t{});
-      return true;
-    case DataType::kInt16:
-      body(std::int16_t{});
-      return true;
-    case DataType::kInt32:
-      body(std::int32_t{});
-      return true;
-    case DataType::kInt64:
-      body(std::int64_t{});
-      return true;
-    case DataType::kFp32:
-      body(float{});
-      return true;
-    case DataType::kFp64:
-      body(double{});
-      return true;
-    default:
-      return false;
-  }
+    } else if constexpr (protocol::NumericElement<T>) {
+      body(T{});
+    }
+    return protocol::NumericElement<T>;
+  });
 }
 
 // True when `value` is a number of type To, rounded at most by FP32's precision.
@@ -85,9 +61,10 @@ bool fits(From value) {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
     return std::in_range<To>(value);
   } else if constexpr (std::is_integral_v<To>) {
-    return std::trunc(value) == value &&
-           value >= static_cast<double>(std::numeric_limits<To>::min()) &&
-           value <= static_cast<double>(std::numeric_limits<To>::max());
+    // Both bounds are exact in double; the upper one is the first value that does not fit.
+    constexpr double kLow = static_cast<double>(std::numeric_limits<To>::min());
+    const double high = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    return std::trunc(value) == value && value >= kLow && value < high;
   } else {
     return true;
   }

@@ -109,5 +109,12 @@ TEST(InferValuesTest, ConvertsNumbersThatFit) {
   EXPECT_FALSE(convert_type(*doubles, DataType::kFp16));
 }
 
+TEST(InferValuesTest, RefusesTheFirstNumberBeyondAType) {
+  const auto beyond = make_input(input(DataType::kFp64, {kAny}), false, "9223372036854775808");
+  ASSERT_TRUE(beyond);
+  EXPECT_FALSE(convert_type(*beyond, DataType::kInt64));
+  EXPECT_TRUE(convert_type(*beyond, DataType::kUint64));
+}
+
 }  // namespace
 }  // namespace proa
