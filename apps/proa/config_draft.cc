@@ -1,8 +1,9 @@
 #include "config_draft.h"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 
+#include "config/backend_names.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -41,14 +42,11 @@ void append_tensor(std::string& text, std::string_view field, const config::Tens
   text += "}\n";
 }
 
-// Files that a server finds without being told.
-bool is_default_file(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kNames{"model.onnx", "model.xml", "model.savedmodel",
-                                                   "model.tflite"};
-  for (const std::string_view known : kNames) {
-    if (name == known) return true;
-  }
-  return name.empty();
+// Whether a server finds the model's file without being told.
+bool has_default_file(const config::ModelConfig& config) {
+  const auto known = config::default_model_files(config.backend);
+  return config.default_model_filename.empty() ||
+         std::ranges::find(known, config.default_model_filename) != known.end();
 }
 
 }  // namespace
@@ -57,7 +55,7 @@ std::string config_draft(const config::ModelConfig& config) {
   std::string text;
   if (!config.name.empty()) text += fmt::format("name: {}\n", quoted(config.name));
   text += fmt::format("backend: {}\n", quoted(config.backend));
-  if (!is_default_file(config.default_model_filename)) {
+  if (!has_default_file(config)) {
     text += fmt::format("default_model_filename: {}\n", quoted(config.default_model_filename));
   }
   text += fmt::format("max_batch_size: {}\n", config.max_batch_size);

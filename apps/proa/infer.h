@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "infer_picture.h"
+
+namespace CLI {
+class App;
+}
 
 namespace proa {
 

@@ -1,5 +1,7 @@
 #include "infer.h"
 
+#include "CLI/CLI.hpp"
+
 namespace proa {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "CLI/CLI.hpp"
 #include "backends/openvino/description.h"
 #include "base/log.h"
 #include "base/timer.h"
@@ -18,8 +19,9 @@ using backends::openvino::ModelDescription;
 using backends::openvino::TensorSignature;
 
 constexpr const char* kExamples =
-    "PATH is a model file (.onnx, .xml, .tflite, a SavedModel folder), a model's folder, or a\n"
-    "repository of models.\n"
+    "PATH is a model file (.onnx, .xml, .tflite, .pdmodel, a SavedModel folder), a model's "
+    "folder,\n"
+    "or a repository of models.\n"
     "\n"
     "Examples:\n"
     "  proa inspect model.onnx\n"

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 
-#include "CLI/CLI.hpp"
+namespace CLI {
+class App;
+}
 
 namespace proa {
 
