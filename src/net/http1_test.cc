@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "net/testing/http1_client.h"
+#include "net/testing/loopback.h"
 #include "net/testing/test_server.h"
 
 namespace proa::net {
@@ -15,12 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
-
-std::string pattern(std::size_t size) {
-  std::string bytes(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
-  return bytes;
-}
 
 TEST(Http1Test, AnswersManyRequestsOnOneConnection) {
   TestServer server;

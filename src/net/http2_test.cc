@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "net/testing/http1_client.h"
 #include "net/testing/http2_client.h"
+#include "net/testing/loopback.h"
 #include "net/testing/test_server.h"
 
 namespace proa::net {
@@ -17,12 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using testing::HasSubstr;
-
-std::string pattern(std::size_t size) {
-  std::string bytes(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
-  return bytes;
-}
 
 TEST(Http2Test, AnswersManyRequestsOnOneConnection) {
   TestServer server;

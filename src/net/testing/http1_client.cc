@@ -1,8 +1,5 @@
 #include "net/testing/http1_client.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -11,8 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/check.h"
 #include "fmt/core.h"
+#include "net/testing/loopback.h"
 
 namespace proa::net {
 
@@ -21,19 +18,10 @@ Http1Client::Http1Client(std::uint16_t port, Connect when)
   const timeval limit{.tv_sec = 10, .tv_usec = 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  const int on = 1;
-  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (when == Connect::kNow) connect(port);
 }
 
-void Http1Client::connect(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  PROA_CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
-             "the test's server must listen");
-}
+void Http1Client::connect(std::uint16_t port) { connect_loopback(fd_, port); }
 
 Http1Client::~Http1Client() { close(); }
 

@@ -1,8 +1,5 @@
 #include "net/testing/http2_client.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/check.h"
+#include "net/testing/loopback.h"
 
 namespace proa::net {
 
@@ -80,14 +77,7 @@ struct Http2ClientCallbacks {
 
 Http2Client::Http2Client(std::uint16_t port, const Options& options)
     : fd_(::socket(AF_INET, SOCK_STREAM, 0)), options_(options) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  PROA_CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
-             "the test's server must listen");
-  const int on = 1;
-  ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  connect_loopback(fd_, port);
   nghttp2_session_callbacks* callbacks;
   nghttp2_session_callbacks_new(&callbacks);
   using C = Http2ClientCallbacks;
