@@ -132,8 +132,7 @@ void Batch::split_outputs(std::vector<Response>& responses) {
     if (whole.shape.empty() || whole.shape[0] != size_) {
       fail(
           error::internal("output {} of a batch of {} has shape {}: the model does not keep the "
-                          "batch dimension, so "
-                          "it cannot be served with max_batch_size > 0",
+                          "batch dimension; set max_batch_size: 0",
                           i, size_, whole.shape.to_string()));
       return;
     }

@@ -98,7 +98,9 @@ Result<inference::ModelStatisticsResponse> ControlService::model_statistics(
 Result<inference::RepositoryIndexResponse> ControlService::repository_index(
     const inference::RepositoryIndexRequest& request) const {
   if (!request.repository_name().empty()) {
-    return error::unimplemented("'repository_name' specification is not supported");
+    return error::unimplemented(
+        "'repository_name' specification is not supported: leave it out to "
+        "see all repositories");
   }
   inference::RepositoryIndexResponse response;
   for (const lifecycle::VersionStatus& status : context_.repository->index()) {
