@@ -128,6 +128,8 @@ constexpr const char* kFooter =
 CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   CLI::App* serve = app.add_subcommand(
       "serve", "Serve a model repository over KServe v2 HTTP and gRPC, with metrics");
+  // A flag that is given again replaces the earlier one, so that scripts can append to a command.
+  serve->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   serve->add_option("--id", options.server_id, "Name in the server's metadata")
       ->option_text("NAME  (default proa)");
   add_model_flags(*serve, options);

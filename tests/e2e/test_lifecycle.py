@@ -126,18 +126,21 @@ def test_a_full_queue_refuses_at_once_and_says_so(serve, tmp_path):
 
 
 def test_a_queued_request_whose_client_left_is_dropped(serve, tmp_path):
-    write_identity(tmp_path, "slow", dims=(-1,), execute_delay_ms=400, blocking=True)
+    write_identity(tmp_path, "slow", dims=(-1,), execute_delay_ms=1500, blocking=True)
     server = serve(tmp_path)
     body = json.dumps({"inputs": [{"name": "INPUT0", "shape": [1, 1], "datatype": "FP32",
                                    "data": [1]}]}).encode()
     head = (f"POST /v2/models/slow/infer HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n"
             "\r\n").encode()
     host, port = server.http.split(":")
-    sockets = [socket.create_connection((host, int(port))) for _ in range(3)]
-    for connection in sockets:
-        connection.sendall(head + body)
     pending = 'nv_inference_pending_request_count{model="slow",version="1"}'
-    wait_for(lambda: counters(server)[pending] == 2, "one runs, two wait")
+    sockets = [socket.create_connection((host, int(port))) for _ in range(3)]
+    sockets[0].sendall(head + body)
+    wait_for(lambda: counters(server)["proa_in_flight_bytes"] > 0 and
+             counters(server)[pending] == 0, "the first one runs")
+    for connection in sockets[1:]:
+        connection.sendall(head + body)
+    wait_for(lambda: counters(server)[pending] == 2, "two wait")
     for connection in sockets[1:]:
         connection.close()
     key = 'nv_inference_request_failure{model="slow",version="1",reason="CANCELED"}'
