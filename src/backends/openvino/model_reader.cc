@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "backends/openvino/guard.h"
+#include "backends/openvino/onnx_check.h"
 #include "fmt/format.h"
 #include "openvino/core/model.hpp"
 #include "openvino/frontend/frontend.hpp"
@@ -134,6 +135,11 @@ Result<ModelFile> find_model_file(const std::filesystem::path& path) {
 Result<std::shared_ptr<ov::Model>> read_model(const ModelFile& file) {
   const Refusal refusal(file);
   if (refusal.bytes() == 0) return error::invalid_argument("{}: the file is empty", refusal.what());
+  if (file.format == ModelFormat::kOnnx) {
+    if (const Status inputs = check_onnx_inputs(file.path); !inputs) {
+      return with_context(refusal.what(), inputs.error());
+    }
+  }
   PROA_ASSIGN(const auto front_end, guarded(ErrorCode::kInternal, refusal.what(), [&] {
                 return Result<ov::frontend::FrontEnd::Ptr>(
                     front_ends().load_by_framework(frontend_name(file.format)));
