@@ -15,7 +15,7 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  // False: the socket is not read for now.
+  // False while the client has to wait: the socket is left unread, so that TCP holds it back.
   virtual bool wants_read() const = 0;
   // Where the next bytes should go; empty: into the loop's buffer, then on_bytes() gets them.
   virtual std::span<std::byte> read_target() { return {}; }
