@@ -35,6 +35,9 @@ class Instance {
   virtual ~Instance() = default;
   virtual void start(std::unique_ptr<Batch> batch, Done done) = 0;
   virtual int max_in_flight() const { return 1; }
+  // False when what it runs on is gone for good: the scheduler gives batches to the others. When
+  // none is left, batches come all the same and are answered with the reason. Threading: any.
+  virtual bool usable() const { return true; }
 };
 
 // Where an instance is to run.
@@ -53,6 +56,8 @@ class LoadedModel {
   // How many of the configured instances it pays to run; more would only queue inside the backend.
   virtual int useful_instances(int configured) const { return configured; }
   virtual Result<std::unique_ptr<Instance>> create_instance(const InstancePlacement& placement) = 0;
+  // Why the model is not ready any more: a device of its instances failed.
+  virtual Status health() const { return {}; }
 };
 
 // What a version's files are.

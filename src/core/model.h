@@ -63,6 +63,9 @@ class Model : public std::enable_shared_from_this<Model> {
   // Refuses new requests, answers the queued ones with kUnavailable; those with an instance finish.
   void shut_down();
 
+  // Nothing, or why an instance cannot work any more.
+  Status health() const { return loaded_->health(); }
+
   // Requests queued or running.
   std::size_t in_flight() const;
 

@@ -110,6 +110,7 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
   void plan_locked(TimePoint now, const Runner& runner, Actions& actions) PROA_REQUIRES(mutex_);
   Offer offer_locked(Token& token, TimePoint now, const Runner& runner, Actions& actions)
       PROA_REQUIRES(mutex_);
+  bool may_use(const Token& token) const;
   bool runs_here(const Token& token, const Runner& runner, const Actions& actions) const;
   std::unique_ptr<Batch> seal_locked(Token& token, const Decision& decision, TimePoint now)
       PROA_REQUIRES(mutex_);

@@ -40,7 +40,7 @@ void Scheduler::plan_locked(TimePoint now, const Runner& runner, Actions& action
 // Lets a token have the next batch.
 Scheduler::Offer Scheduler::offer_locked(Token& token, TimePoint now, const Runner& runner,
                                          Actions& actions) {
-  if (!token.free() || stopping_) return {};
+  if (!token.free() || stopping_ || !may_use(token)) return {};
   const Decision decision = policy_->next(queue_, now);
   if (decision.kind != Decision::Kind::kTake) {
     return {.settled = true, .ask_again = decision.until};
@@ -66,6 +66,12 @@ Scheduler::Offer Scheduler::offer_locked(Token& token, TimePoint now, const Runn
     actions.wakes.push_back(&token);
   }
   return {};
+}
+
+// An instance whose device is gone is passed over as long as there is another.
+bool Scheduler::may_use(const Token& token) const {
+  if (token.instance->usable()) return true;
+  return std::ranges::none_of(tokens_, [](const Token& t) { return t.instance->usable(); });
 }
 
 bool Scheduler::runs_here(const Token& token, const Runner& runner, const Actions& actions) const {

@@ -36,7 +36,9 @@ class SchedulerTest : public ::testing::Test {
   void start(config::ModelConfig config, Setup setup) {
     std::vector<std::unique_ptr<Instance>> instances;
     for (int i = 0; i < setup.instances; ++i) {
-      instances.push_back(std::make_unique<PuppetInstance>(puppet_, setup.max_in_flight));
+      auto instance = std::make_unique<PuppetInstance>(puppet_, setup.max_in_flight);
+      instances_.push_back(instance.get());
+      instances.push_back(std::move(instance));
     }
     statistics_ = std::make_shared<ModelStatistics>(instances.size(), clock_);
     scheduler_ = std::make_shared<Scheduler>(config, std::move(instances),
@@ -74,6 +76,7 @@ class SchedulerTest : public ::testing::Test {
   ManualClock clock_;
   ManualTimer timer_{clock_};
   Puppet puppet_;
+  std::vector<PuppetInstance*> instances_;
   Answers answers_;
   std::shared_ptr<ModelStatistics> statistics_;
   std::shared_ptr<Scheduler> scheduler_;
@@ -101,6 +104,21 @@ TEST_F(SchedulerTest, AllInstancesWork) {
   puppet_.finish(1);
   EXPECT_EQ(puppet_.ids(0), "a");
   EXPECT_EQ(puppet_.ids(1), "c");
+}
+
+TEST_F(SchedulerTest, ALostInstanceIsPassedOverWhileThereIsAnother) {
+  start(float_config(4), {.instances = 2});
+  instances_[0]->lose();
+  for (const char* id : {"a", "b"}) submit(id);
+  EXPECT_EQ(puppet_.running(), 1u);
+  // The last one gets its batches all the same: it says why it cannot compute them.
+  instances_[1]->lose();
+  submit("c");
+  EXPECT_EQ(puppet_.running(), 2u);
+  puppet_.fail(0, error::unavailable("no device"));
+  puppet_.fail(0, error::unavailable("no device"));
+  puppet_.fail(0, error::unavailable("no device"));
+  EXPECT_EQ(answers_.ids(), "!a !b !c");
 }
 
 TEST_F(SchedulerTest, AnInstanceHoldsAsManyBatchesAsItCan) {

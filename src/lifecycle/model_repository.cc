@@ -187,6 +187,10 @@ bool ModelRepository::ready() const {
     if (!started_ || shutting_down_ || loading_ > 0) return false;
   }
   if (!options_.strict_readiness) return true;
+  const std::vector<std::shared_ptr<core::Model>> models = ready_models();
+  if (!std::ranges::all_of(models, [](const auto& model) { return model->health().has_value(); })) {
+    return false;
+  }
   const std::vector<VersionStatus> lines = catalog_->index();
   return std::ranges::all_of(lines, [this](const VersionStatus& line) {
     return line.state == VersionState::kReady || !ready_versions(line.model).empty();
@@ -196,7 +200,7 @@ bool ModelRepository::ready() const {
 Status ModelRepository::model_ready(std::string_view name, std::string_view version) const {
   const auto model = find(name, version);
   if (!model) return model.error();
-  return {};
+  return (*model)->health();
 }
 
 std::vector<std::int64_t> ModelRepository::ready_versions(std::string_view name) const {

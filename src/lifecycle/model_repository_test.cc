@@ -144,6 +144,21 @@ TEST_F(ModelRepositoryTest, RefusesAFolderThatIsMissing) {
   EXPECT_THAT(repository.start().error().message, HasSubstr("none' does not exist"));
 }
 
+TEST_F(ModelRepositoryTest, AModelWhoseDeviceIsGoneIsNotReady) {
+  add_model("lost", "backend: 'scripted' parameters { key: 'lost' value { string_value: '' } }");
+  add_model("well");
+  ModelRepository::Options strict = options();
+  strict.strict_readiness = true;
+  ModelRepository repository(strict);
+  ASSERT_TRUE(repository.start());
+  ASSERT_TRUE(repository.wait_until_loaded(kNever));
+  EXPECT_TRUE(repository.model_ready("well", ""));
+  const Status lost = repository.model_ready("lost", "");
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().message, "the device is gone");
+  EXPECT_FALSE(repository.ready());
+}
+
 TEST_F(ModelRepositoryTest, StrictReadinessWantsEveryModel) {
   add_model("good");
   add_model("bad", "backend: 'nobody'");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -105,9 +106,12 @@ class PuppetInstance final : public Instance {
     puppet_.hold(std::move(batch), std::move(done));
   }
   int max_in_flight() const override { return max_in_flight_; }
+  bool usable() const override { return usable_; }
+  void lose() { usable_ = false; }
 
  private:
   Puppet& puppet_;
+  std::atomic<bool> usable_ = true;
   const int max_in_flight_;
 };
 

@@ -15,9 +15,9 @@
 namespace proa::lifecycle {
 
 // A backend that the test steers. Its models echo their inputs inline, or give their batches to the
-// puppet when the parameter "puppet" is set. The parameter "fail" makes every load fail with its
-// value, a file "broken" in a version's folder that version's.
-// Threading: thread-safe.
+// puppet when the parameter "puppet" is set, or have lost their device ("lost"). The parameter
+// "fail" makes every load fail with its value, a file "broken" in a version's folder that
+// version's. Threading: thread-safe.
 class ScriptedBackend final : public core::Backend {
  public:
   std::string_view name() const override { return "scripted"; }
@@ -62,11 +62,21 @@ class ScriptedBackend final : public core::Backend {
     if (storage::read_file(files.version_folder / "broken", 1)) {
       return error::invalid_argument("version {} is broken", files.version);
     }
+    if (config.parameters.contains("lost")) return std::make_unique<LostModel>();
     if (config.parameters.contains("puppet")) return std::make_unique<PuppetModel>(puppet_);
     return std::make_unique<core::EchoModel>(core::Execution::kInline);
   }
 
  private:
+  class LostModel final : public core::LoadedModel {
+   public:
+    core::Execution execution() const override { return core::Execution::kInline; }
+    Result<std::unique_ptr<core::Instance>> create_instance(
+        const core::InstancePlacement&) override {
+      return std::make_unique<core::EchoInstance>();
+    }
+    Status health() const override { return error::unavailable("the device is gone"); }
+  };
   class PuppetModel final : public core::LoadedModel {
    public:
     explicit PuppetModel(core::Puppet& puppet) : puppet_(puppet) {}
