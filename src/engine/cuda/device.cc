@@ -52,7 +52,9 @@ Result<Stream> make_stream() {
 
 Result<Event> make_event(bool timing) {
   cudaEvent_t event = nullptr;
-  PROA_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
+  // Who waits for the end of a batch sleeps; spinning would take a core from the front end.
+  const unsigned flags = timing ? cudaEventDefault : cudaEventDisableTiming | cudaEventBlockingSync;
+  PROA_CUDA(cudaEventCreateWithFlags(&event, flags));
   return Event(event);
 }
 

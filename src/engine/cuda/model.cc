@@ -4,19 +4,9 @@
 
 #include "engine/cuda/status.h"
 #include "engine/graph/batch.h"
+#include "fmt/ranges.h"
 
 namespace proa::engine::cuda {
-namespace {
-
-// The graph for one bucket. A graph that does not batch exists in its own size only.
-Result<Graph> sized(const Graph& graph, std::int64_t batch) {
-  const bool same = !graph.inputs.empty() && !graph.value(graph.inputs.front()).shape.empty() &&
-                    graph.value(graph.inputs.front()).shape[0] == batch;
-  if (same) return graph;
-  return with_batch(graph, batch);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
                                                    const ModelOptions& options) {
@@ -33,6 +23,11 @@ Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
     if (Status status = model->add_bucket(graph, batch, cache, options.tuner); !status) {
       return with_context(fmt::format("batch {}", batch), std::move(status).error());
     }
+    if (options.progress) {
+      const ChosenKernels& kernels = model->buckets_.back().kernels;
+      options.progress(fmt::format("batch {} of {}: {} kernels built, {} timings", batch,
+                                   fmt::join(sizes, ", "), kernels.built, kernels.timed));
+    }
   }
   if (!options.tuning_cache.empty()) PROA_TRY(cache.save_file(options.tuning_cache));
   return model;
@@ -42,7 +37,7 @@ Status CudaModel::add_bucket(const Graph& graph, std::int64_t batch, TuningCache
                              const TunerOptions& options) {
   Bucket bucket;
   bucket.batch = batch;
-  PROA_ASSIGN(Graph resized, sized(graph, batch));
+  PROA_ASSIGN(Graph resized, sized_for(graph, batch));
   PROA_ASSIGN(bucket.plan, lower(std::move(resized), Target{device_.compute_capability}));
   PROA_ASSIGN(bucket.kernels, choose_kernels(bucket.plan, device_, *libraries_, cache, options));
   for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
@@ -225,6 +220,7 @@ Status ModelStream::start(int slot_number, std::int64_t batch,
                                    model_->buckets().back().batch);
   }
   PROA_TRY(check(model_->buckets()[at], batch, inputs, outputs));
+  PROA_CUDA(cudaSetDevice(model_->device().index));  // whichever thread this is
   const Slot& slot = slots_[static_cast<std::size_t>(slot_number)];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     PROA_CUDA(cudaMemcpyAsync(slot.inputs[i].data(), inputs[i].data(), inputs[i].size(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ struct ModelOptions {
   std::vector<std::int64_t> buckets = {1};  // batch sizes that get graphs of their own, ascending
   std::filesystem::path tuning_cache;       // read before and written after; empty: neither
   TunerOptions tuner;
+  std::function<void(const std::string& line)> progress;  // told of each bucket; may be empty
 };
 
 class ModelStream;
@@ -60,7 +62,7 @@ class CudaModel {
 
 // One stream of a model: an instance's GPU side. Work of different slots overlaps its copies with
 // the computation of the others; computations follow one another.
-// Threading: confined to one thread at a time.
+// Threading: one thread at a time starts, one at a time waits; they may differ.
 class ModelStream {
  public:
   static Result<std::unique_ptr<ModelStream>> create(const CudaModel& model, int slots);

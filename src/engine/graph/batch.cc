@@ -147,4 +147,11 @@ Result<Graph> with_batch(const Graph& graph, std::int64_t batch) {
   return resized;
 }
 
+Result<Graph> sized_for(const Graph& graph, std::int64_t batch) {
+  const bool same = !graph.inputs.empty() && !graph.value(graph.inputs.front()).shape.empty() &&
+                    graph.value(graph.inputs.front()).shape[0] == batch;
+  if (same) return graph;
+  return with_batch(graph, batch);
+}
+
 }  // namespace proa::engine

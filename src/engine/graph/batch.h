@@ -17,4 +17,8 @@ std::optional<std::string> batch_obstacle(const Graph& graph);
 // obstacle, or when `batch` < 1.
 Result<Graph> with_batch(const Graph& graph, std::int64_t batch);
 
+// The graph as it is when its inputs have `batch` rows already, else with_batch(): what a bucket
+// wants, also of graphs that do not batch.
+Result<Graph> sized_for(const Graph& graph, std::int64_t batch);
+
 }  // namespace proa::engine
