@@ -69,6 +69,14 @@ void add_model_flags(CLI::App& app, ServeOptions& options) {
   add_number(app, "--model-load-thread-count", options.model_load_threads,
              "Models that load side by side", 1, 256)
       ->group("Models");
+  add_switch(app, "--gpu-models-on-cpu", options.gpu_models_on_cpu,
+             "Run models of KIND_GPU on the CPU, for machines without a GPU")
+      ->group("Models");
+  app.add_option("--gpu-tuning-cache", options.gpu_tuning_cache,
+                 "File that keeps which GPU kernels are fastest: later starts\n"
+                 "take seconds instead of minutes")
+      ->option_text("FILE  (default none)")
+      ->group("Models");
 }
 
 void add_compression_flag(CLI::App& app, frontends::CompressionLevel& level) {

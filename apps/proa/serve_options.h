@@ -30,6 +30,8 @@ struct ServeOptions {
   bool exit_on_error = false;
   int exit_timeout_s = 30;
   int model_load_threads = 4;
+  bool gpu_models_on_cpu = false;
+  std::string gpu_tuning_cache;  // "" = nothing is kept
 
   std::string server_id = "proa";
   Endpoint http{true, "0.0.0.0", 8000};

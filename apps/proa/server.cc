@@ -59,7 +59,7 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       budget_(budget_bytes(options)),
       frontend_(frontend_context()),
       loops_(net::LoopGroup::Options{.loops = options.loops}),
-      backends_(backends::Context{.timer = &timer_}),
+      backends_(backends::Context{.timer = &timer_, .gpu_tuning_cache = options.gpu_tuning_cache}),
       repository_(repository_options(std::move(on_loaded))) {}
 
 frontends::FrontendContext Server::frontend_context() {
@@ -84,6 +84,7 @@ lifecycle::ModelRepository::Options Server::repository_options(OnLoaded on_loade
   options.loader.backends = [this](std::string_view name) { return backends_.find(name); };
   options.loader.model = {.timer = &timer_, .reaper = &reaper_};
   options.loader.completion.enabled = options_.auto_complete_config;
+  options.loader.completion.gpu_models_on_cpu = options_.gpu_models_on_cpu;
   options.load_threads = options_.model_load_threads;
   options.strict_readiness = options_.strict_readiness;
   options.on_loaded = std::move(on_loaded);

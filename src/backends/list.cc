@@ -1,5 +1,6 @@
 #include "backends/list.h"
 
+#include "backends/cuda/cuda_backend.h"
 #include "backends/identity/identity_backend.h"
 #include "backends/openvino/openvino_backend.h"
 #include "base/log.h"
@@ -9,6 +10,8 @@ namespace proa::backends {
 
 // Every backend, in alphabetic order.
 BackendList::BackendList(const Context& context) {
+  backends_.push_back(cuda::create_cuda_backend(
+      {.tuning_cache = context.gpu_tuning_cache, .clock = context.clock}));
   backends_.push_back(make_identity_backend(context.clock, context.timer));
   backends_.push_back(openvino::create_openvino_backend({.clock = context.clock}));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ namespace proa::backends {
 struct Context {
   const Clock* clock = &steady_clock();
   Timer* timer = nullptr;
+  // Where backend cuda keeps what it timed between starts; "" = nowhere.
+  std::filesystem::path gpu_tuning_cache;
 };
 
 // All backends of the program, by name. Making one is cheap: it starts its libraries with the first

@@ -82,7 +82,7 @@ std::vector<std::string_view> default_model_files(std::string_view triton_name) 
   if (triton_name == "tensorflow_graphdef") return {"model.graphdef"};
   if (triton_name == "tensorflow_savedmodel") return {"model.savedmodel"};
   if (triton_name == "tflite") return {"model.tflite"};
-  if (triton_name != "openvino") return {};
+  if (triton_name != "openvino" && triton_name != "cuda") return {};
   return {"model.xml",    "model.onnx",    "model.savedmodel",
           "model.tflite", "model.pdmodel", "model.graphdef"};
 }

@@ -81,6 +81,25 @@ void complete_file(std::span<const std::string> files, ParsedConfig& parsed) {
   config.default_model_filename = only.empty() ? std::string(usual.front()) : only;
 }
 
+// Which of the two backends for trained models it is.
+void choose_device(const CompletionOptions& options, ParsedConfig& parsed) {
+  ModelConfig& config = parsed.config;
+  bool gpu = false;
+  for (std::size_t i = 0; i < config.instance_groups.size(); ++i) {
+    InstanceGroup& group = config.instance_groups[i];
+    if (group.kind != InstanceGroup::Kind::kGpu) continue;
+    if (!options.gpu_models_on_cpu) {
+      gpu = true;
+      continue;
+    }
+    parsed.warnings.push_back(
+        fmt::format("instance_group[{}] is of KIND_GPU and runs on the CPU, as was asked for", i));
+    group.kind = InstanceGroup::Kind::kCpu;
+    group.gpus.clear();
+  }
+  if (gpu && config.backend == "openvino") config.backend = "cuda";
+}
+
 void complete_instance_groups(ParsedConfig& parsed) {
   ModelConfig& config = parsed.config;
   if (config.instance_groups.empty()) config.instance_groups.emplace_back();
@@ -89,11 +108,12 @@ void complete_instance_groups(ParsedConfig& parsed) {
     if (group.name.empty()) group.name = fmt::format("{}_{}", config.name, i);
     if (group.count == 0) group.count = 1;
     if (group.kind != InstanceGroup::Kind::kAuto) continue;
-    group.kind = InstanceGroup::Kind::kCpu;
-    if (group.gpus.empty()) continue;
+    group.kind = config.backend == "cuda" ? InstanceGroup::Kind::kGpu : InstanceGroup::Kind::kCpu;
+    if (group.gpus.empty() || group.kind == InstanceGroup::Kind::kGpu) continue;
     parsed.warnings.push_back(
-        fmt::format("instance_group[{}].gpus has no effect: KIND_AUTO means the CPU here, because "
-                    "this program has no GPU engine",
+        fmt::format("instance_group[{}].gpus has no effect: KIND_AUTO means the CPU unless backend "
+                    "is \"cuda\"; "
+                    "write KIND_GPU to run the model on a GPU",
                     i));
     group.gpus.clear();
   }
@@ -118,6 +138,7 @@ Status complete_from_folder(std::string_view folder_name, std::span<const std::s
   } else if (config.default_model_filename.empty()) {
     complete_file(files, parsed);
   }
+  choose_device(options, parsed);
   return {};
 }
 

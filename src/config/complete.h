@@ -16,10 +16,12 @@ struct CompletionOptions {
   bool enabled = true;  // false: name, backend, inputs and outputs must be stated
   // For models whose first dimension is open when the configuration says nothing; 0 = do not batch.
   std::int32_t default_max_batch_size = 4;
+  bool gpu_models_on_cpu = false;  // KIND_GPU means the CPU, with a warning
 };
 
 // Name, backend and default_model_filename, from the model's folder name and the names in a
-// version's folder.
+// version's folder. What backend openvino would serve goes to backend cuda when an instance_group
+// is of KIND_GPU.
 // Errors: kInvalidArgument when the stated name is not the folder's, or nothing tells the backend;
 // kUnimplemented for the files of backends that are not served.
 Status complete_from_folder(std::string_view folder_name, std::span<const std::string> files,

@@ -24,6 +24,19 @@ constexpr std::string_view kTensors =
     "dims: "
     "1 } ";
 
+TEST(CompleteTest, KindGpuMeansBackendCudaOrTheCpuWhenThatIsAskedFor) {
+  const std::string text =
+      std::string(kTensors) + "instance_group { kind: KIND_GPU gpus: 1 } backend: 'onnxruntime'";
+  EXPECT_EQ(complete(text, {})->config.backend, "cuda");
+  const auto parsed = complete(text, {.gpu_models_on_cpu = true});
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->config.backend, "openvino");
+  EXPECT_EQ(parsed->config.instance_groups[0].kind, InstanceGroup::Kind::kCpu);
+  EXPECT_TRUE(parsed->config.instance_groups[0].gpus.empty());
+  ASSERT_EQ(parsed->warnings.size(), 1u);
+  EXPECT_THAT(parsed->warnings[0], HasSubstr("instance_group[0]"));
+}
+
 TEST(CompleteTest, TakesTheDefaultBatchSizeFromTheOptions) {
   const auto with_default = [](std::int32_t size) {
     return complete(kTensors, {.default_max_batch_size = size})->config;

@@ -59,7 +59,8 @@ class Reader {
     std::string backend = resolve("backend", message.backend());
     if (message.platform().empty() || backend.empty()) return backend;
     const std::string platform = resolve("platform", message.platform());
-    if (!platform.empty() && platform != backend) {
+    const bool on_gpu = platform == "openvino" && backend == "cuda";  // the same files
+    if (!platform.empty() && platform != backend && !on_gpu) {
       problems_.add("platform", fmt::format("platform '{}' and backend '{}' contradict each other: "
                                             "remove one of them",
                                             log::printable(message.platform()),

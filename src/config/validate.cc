@@ -166,12 +166,7 @@ void check_instance_groups(const ModelConfig& config, Problems& problems) {
                                "{}",
                                group.count, kMaxInstances));
     }
-    if (group.kind == InstanceGroup::Kind::kGpu) {
-      problems.add(
-          field + ".kind",
-          "KIND_GPU needs the GPU engine, which this program does not have: write KIND_CPU "
-          "(or remove the group) to run the model on the CPU");
-    } else if (group.kind == InstanceGroup::Kind::kCpu && !group.gpus.empty()) {
+    if (group.kind == InstanceGroup::Kind::kCpu && !group.gpus.empty()) {
       problems.add(field + ".gpus", "KIND_CPU instances run on no GPU: remove gpus");
     }
   }

@@ -6,8 +6,9 @@
 #   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases
 #   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
 #   fp32       ResNet-50 FP32, plain kernels
+#   serve      ResNet-50 FP16 through `proa serve` over HTTP and gRPC, against ONNX Runtime
 #   warm       ResNet-50 again with the tuning cache of the part before
-# PYTHON (default python3) must have onnx and numpy; NVIDIA's libraries are taken from its packages
+# PYTHON (default python3) must have onnx, numpy, onnxruntime and grpcio; NVIDIA's libraries are taken from its packages
 # when they are there, else from the system.
 set -u
 cd "$(dirname "$0")"
@@ -26,7 +27,7 @@ part() {
 }
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
-for name in ${*:-cases tuned sanitizer resnet50 warm fp32}; do
+for name in ${*:-cases tuned sanitizer resnet50 warm fp32 serve}; do
   case $name in
     cases) part ./engine_check cases cases ;;
     tuned) part ./engine_check cases cases --tune ;;
@@ -44,6 +45,7 @@ for name in ${*:-cases tuned sanitizer resnet50 warm fp32}; do
       part ./engine_check network resnet50.onnx --buckets "$BATCHES" --threads "$THREADS" \
         --cache "$OUT/tuning.txt" --unchecked ;;
     fp32) model; part ./engine_check network resnet50.onnx --buckets 1 --fp32 ;;
+    serve) model; part "$PYTHON" serve_resnet50.py . ;;
     *) echo "unknown part '$name'"; failed=1 ;;
   esac
 done

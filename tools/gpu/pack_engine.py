@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """pack_engine.py OUT.tar.xz: packs what tools/gpu/check_engine.sh needs on a GPU machine: the built
-engine_check with its libraries (OpenVINO's too, not NVIDIA's), operator cases, model generator.
+engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, model generator.
 
-Build first: cmake --build --preset release --target engine_check"""
+Build first: cmake --build --preset release --target engine_check proa"""
 import pathlib
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAM = ROOT / "build/release/bin/engine_check"
+PROGRAMS = (ROOT / "build/release/bin/engine_check", ROOT / "build/release/bin/proa")
 # OpenVINO loads these by name; ldd does not see them.
 PLUGINS = ("libopenvino_intel_cpu_plugin.so", "libopenvino_onnx_frontend.so",
            "libopenvino_ir_frontend.so")
@@ -33,9 +33,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "engine"
         (folder / "lib").mkdir(parents=True)
-        shutil.copy(PROGRAM, folder)
-        for path in needed_libraries(PROGRAM):
-            shutil.copy(path, folder / "lib" / path.name)
+        for program in PROGRAMS:
+            shutil.copy(program, folder)
+            for path in needed_libraries(program):
+                shutil.copy(path, folder / "lib" / path.name)
         for name in PLUGINS:
             path = next(openvino.glob(name + "*"))
             shutil.copy(path, folder / "lib" / path.name)
@@ -44,7 +45,8 @@ def main():
                 subprocess.run(["strip", "--strip-unneeded", path], check=True)
         shutil.copytree(ROOT / "src/engine/testing/cases", folder / "cases")
         shutil.copy(ROOT / "tools/models/resnet.py", folder)
-        shutil.copy(ROOT / "tools/gpu/check_engine.sh", folder)
+        for name in ("check_engine.sh", "serve_resnet50.py"):
+            shutil.copy(ROOT / "tools/gpu" / name, folder)
         subprocess.run(["tar", "-C", scratch, "-I", "xz -2 -T2", "-cf", sys.argv[1], "engine"],
                        check=True)
 

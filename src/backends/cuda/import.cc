@@ -49,16 +49,14 @@ Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64
 // What one node of the model adds to the graph. Errors: the reason why it cannot.
 Status import_node(ImportState& state, const std::shared_ptr<ov::Node>& node) {
   const std::string& name = node->get_friendly_name();
-  if (ov::is_type<ov::op::v0::Result>(node)) {
-    state.graph.outputs.push_back(state.input(*node, 0));
-    return {};
-  }
   if (node->get_output_partial_shape(0).is_dynamic()) {
     return error::unimplemented("the shape of its output depends on data");
   }
   PROA_ASSIGN(const DataType type, data_type_of(node->get_output_element_type(0)));
   const Shape shape = shape_of(node->get_output_shape(0));
-  if (ov::is_type<ov::op::v0::Parameter>(node)) return {};  // done before, in order
+  if (ov::is_type<ov::op::v0::Parameter>(node) || ov::is_type<ov::op::v0::Result>(node)) {
+    return {};  // done before and after, in the model's order
+  }
   if (auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node)) {
     auto* data = static_cast<std::byte*>(const_cast<void*>(constant->get_data_ptr()));
     Buffer bytes = Buffer::wrap(data, constant->get_byte_size(), [constant] {});
@@ -115,6 +113,9 @@ Result<engine::Graph> import_fixed(const ov::Model& model, std::vector<Unsupport
     }
   }
   if (!unsupported.empty()) return list_error(unsupported);
+  for (const auto& result : model.get_results()) {
+    state.graph.outputs.push_back(state.input(*result, 0));
+  }
   for (std::size_t i = 0; i < state.graph.outputs.size(); ++i) {
     const auto& names = model.output(i).get_names();
     if (!names.empty()) state.graph.value(state.graph.outputs[i]).name = *names.begin();

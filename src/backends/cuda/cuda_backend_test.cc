@@ -1,0 +1,239 @@
+#include "backends/cuda/cuda_backend.h"
+
+#include <latch>
+
+#include "backends/cuda/testing/puppet_engine.h"
+#include "backends/openvino/testing/models.h"
+#include "backends/openvino/testing/run_batch.h"
+#include "base/testing/temp_folder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "openvino/op/ops.hpp"
+
+namespace proa::backends::cuda {
+namespace {
+
+using config::InstanceGroup;
+using openvino::testing::affine_model;
+using openvino::testing::make_request;
+using openvino::testing::make_tensor;
+using openvino::testing::values_of;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Tensor floats(Shape shape, const std::vector<float>& values) {
+  return make_tensor(DataType::kFp32, std::move(shape), values);
+}
+
+// A batch that is on its way.
+struct Pending {
+  std::unique_ptr<core::Batch> batch;
+  std::latch done{1};
+
+  std::vector<core::Response> wait() {
+    done.wait();
+    return batch->take_responses();
+  }
+};
+
+void start(core::Instance& instance, Pending& pending,
+           std::vector<std::unique_ptr<core::Request>> requests) {
+  instance.start(std::make_unique<core::Batch>(std::move(requests)),
+                 [&](std::unique_ptr<core::Batch> batch) {
+                   pending.batch = std::move(batch);
+                   pending.done.count_down();
+                 });
+}
+
+void start_one(core::Instance& instance, Pending& pending, std::int64_t rows, Tensor input) {
+  std::vector<std::unique_ptr<core::Request>> requests;
+  requests.push_back(make_request(rows, {std::move(input)}));
+  start(instance, pending, std::move(requests));
+}
+
+class CudaBackendTest : public ::testing::Test {
+ protected:
+  CudaBackendTest()
+      : backend_(create_cuda_backend({.open_engine = [this]() -> Result<engine::DeviceEngine*> {
+          if (!open_error_) return open_error_.error();
+          return &engine_;
+        }})) {
+    config_.name = "m";
+    config_.default_model_filename = "model.xml";
+  }
+
+  void write(const std::shared_ptr<ov::Model>& model) {
+    std::filesystem::create_directories(files_.version_folder);
+    openvino::testing::write_ir(model, files_.version_folder / "model.xml");
+  }
+  Status load() {
+    PROA_TRY(backend_->complete_config(files_, true, config_));
+    PROA_ASSIGN(loaded_, backend_->load(files_, config_));
+    return {};
+  }
+  std::string load_error() {
+    const Status status = load();
+    return status ? std::string("no error") : status.error().message;
+  }
+  std::unique_ptr<core::Instance> instance(int device = 0) {
+    auto made = loaded_->create_instance(
+        {.name = "m_0", .kind = InstanceGroup::Kind::kGpu, .device = device});
+    EXPECT_TRUE(made) << made.error().message;
+    return made ? std::move(*made) : nullptr;
+  }
+  void serve(std::int32_t max_batch_size) {
+    write(affine_model({-1, 2}));
+    config_.max_batch_size = max_batch_size;
+    const Status status = load();
+    ASSERT_TRUE(status) << status.error().message;
+  }
+
+  TempFolder folder_;
+  core::ModelFiles files_{folder_.path(), folder_.path() / "1", 1};
+  config::ModelConfig config_;
+  testing::PuppetEngine engine_{2};
+  Status open_error_;
+  std::unique_ptr<core::Backend> backend_;
+  std::unique_ptr<core::LoadedModel> loaded_;
+};
+
+TEST_F(CudaBackendTest, AnswersAPaddedBatchOfSeveralRequestsInOrder) {
+  serve(4);
+  EXPECT_EQ(loaded_->execution(), core::Execution::kAsync);
+  const auto one = instance();
+  EXPECT_EQ(one->max_in_flight(), 2);
+  std::vector<std::unique_ptr<core::Request>> requests;
+  requests.push_back(make_request(1, {floats({1, 2}, {1, 2})}));
+  requests.push_back(make_request(2, {floats({2, 2}, {3, 4, 5, 6})}));
+  Pending pending;
+  start(*one, pending, std::move(requests));
+  const auto responses = pending.wait();
+  ASSERT_EQ(responses.size(), 2u);
+  ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  EXPECT_THAT(values_of<float>(responses[0].outputs[0]), ElementsAre(3, 5));
+  EXPECT_EQ(responses[1].outputs[0].shape, (Shape{2, 2}));
+  EXPECT_THAT(values_of<float>(responses[1].outputs[0]), ElementsAre(7, 9, 11, 13));
+}
+
+TEST_F(CudaBackendTest, ModelsThatDoNotBatchKeepTheirShape) {
+  write(affine_model({3, 2}));
+  const Status status = load();
+  ASSERT_TRUE(status) << status.error().message;
+  const auto one = instance();
+  Pending pending;
+  start_one(*one, pending, 1, floats({3, 2}, {1, 2, 3, 4, 5, 6}));
+  const auto responses = pending.wait();
+  ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  EXPECT_THAT(values_of<float>(responses[0].outputs[0]), ElementsAre(3, 5, 7, 9, 11, 13));
+}
+
+TEST_F(CudaBackendTest, TwoBatchesAreUnderWayAtOnceAndDoNotMix) {
+  serve(2);
+  const auto one = instance();
+  engine_.hold();
+  Pending first, second;
+  start_one(*one, first, 1, floats({1, 2}, {1, 2}));
+  start_one(*one, second, 1, floats({1, 2}, {3, 4}));
+  engine_.wait_for_starts(2);
+  engine_.release();
+  EXPECT_THAT(values_of<float>(first.wait()[0].outputs[0]), ElementsAre(3, 5));
+  EXPECT_THAT(values_of<float>(second.wait()[0].outputs[0]), ElementsAre(7, 9));
+}
+
+TEST_F(CudaBackendTest, PageLockedInputIsReadWhereItLies) {
+  serve(2);
+  const auto one = instance();
+  const std::vector<float> numbers = {5, 6};
+  auto memory = engine_.allocate_pinned(8);
+  ASSERT_TRUE(memory);
+  std::memcpy(memory->data(), numbers.data(), 8);
+  Pending pending;
+  start_one(*one, pending, 1, Tensor{DataType::kFp32, {1, 2}, BufferView(*memory)});
+  EXPECT_THAT(values_of<float>(pending.wait()[0].outputs[0]), ElementsAre(11, 13));
+}
+
+TEST_F(CudaBackendTest, LoadsOnceForEachDeviceOfTheGroups) {
+  config_.instance_groups = {{.kind = InstanceGroup::Kind::kGpu, .count = 2}};
+  config_.parameters["gpu_buckets"] = "2";
+  serve(8);
+  EXPECT_THAT(config_.instance_groups[0].gpus, ElementsAre(0, 1));
+  ASSERT_EQ(engine_.loads.size(), 2u);
+  EXPECT_EQ(engine_.loads[1].device, 1);
+  EXPECT_THAT(engine_.loads[0].buckets, ElementsAre(2, 8));
+  EXPECT_NE(instance(1), nullptr);
+  EXPECT_FALSE(loaded_->create_instance({.name = "m_0", .device = 7}));
+}
+
+TEST_F(CudaBackendTest, WithoutAGpuTheErrorNamesTheWaysOut) {
+  write(affine_model({-1, 2}));
+  open_error_ = error::unavailable("the GPU engine needs cuDNN 9");
+  EXPECT_THAT(load_error(),
+              AllOf(HasSubstr("cuDNN 9"), HasSubstr("KIND_CPU"), HasSubstr("--gpu-models-on-cpu")));
+  open_error_ = {};
+  engine_.count_error = error::unavailable("no driver");
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("no driver"), HasSubstr("KIND_CPU")));
+}
+
+TEST_F(CudaBackendTest, CpuGroupsAreRefused) {
+  write(affine_model({-1, 2}));
+  config_.instance_groups = {{.name = "g", .kind = InstanceGroup::Kind::kCpu}};
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("'g'"), HasSubstr("KIND_CPU")));
+}
+
+TEST_F(CudaBackendTest, RowsThatDependOnEachOtherDoNotBatch) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 2});
+  auto axes = ov::op::v0::Constant::create(ov::element::i64, {1}, {0});
+  auto mean = std::make_shared<ov::op::v1::ReduceMean>(x, axes, true);
+  auto model = std::make_shared<ov::Model>(
+      ov::OutputVector{std::make_shared<ov::op::v1::Subtract>(x, mean)}, ov::ParameterVector{x});
+  x->get_output_tensor(0).set_names({"x"});
+  model->output(0).get_tensor().set_names({"y"});
+  write(model);
+  config_.max_batch_size = 4;
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("max_batch_size is 4"), HasSubstr("side by side")));
+}
+
+TEST_F(CudaBackendTest, MemoryThatRunsOutFailsTheLoadOnly) {
+  write(affine_model({-1, 2}));
+  config_.max_batch_size = 2;
+  engine_.load_error = error::resource_exhausted("a constant of the model needs 5 MiB");
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("GPU 0"), HasSubstr("needs 5 MiB")));
+  engine_.load_error = {};
+  ASSERT_TRUE(load());
+  engine_.stream_error = error::resource_exhausted("the activations need 7 MiB");
+  auto made = loaded_->create_instance({.name = "m_0"});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, AllOf(HasSubstr("m_0"), HasSubstr("7 MiB")));
+  engine_.stream_error = {};
+  engine_.pinned_left = 4;
+  EXPECT_FALSE(loaded_->create_instance({.name = "m_0"}));
+  EXPECT_TRUE(loaded_->health());
+}
+
+TEST_F(CudaBackendTest, ADeviceThatFailsIsOutOfUse) {
+  config_.instance_groups = {{.kind = InstanceGroup::Kind::kGpu, .gpus = {0, 1}}};
+  serve(2);
+  const auto bad = instance(0), good = instance(1);
+  engine_.break_device(0, error::unavailable("an illegal memory access"));
+  Pending first, again, other;
+  start_one(*bad, first, 1, floats({1, 2}, {1, 2}));
+  EXPECT_THAT(first.wait()[0].error->message, HasSubstr("illegal memory access"));
+  EXPECT_FALSE(bad->usable());
+  EXPECT_TRUE(good->usable());
+  ASSERT_FALSE(loaded_->health());
+  EXPECT_THAT(loaded_->health().error().message, HasSubstr("GPU 0"));
+  // It answers at once now, without asking the device; the other one goes on.
+  start_one(*bad, again, 1, floats({1, 2}, {1, 2}));
+  EXPECT_THAT(again.wait()[0].error->message, HasSubstr("out of use"));
+  start_one(*good, other, 1, floats({1, 2}, {1, 2}));
+  EXPECT_FALSE(other.wait()[0].error);
+}
+
+TEST_F(CudaBackendTest, UnsupportedOperatorsAreNamed) {
+  write(openvino::testing::non_zero_model({2, 2}));
+  EXPECT_THAT(load_error(), HasSubstr("NonZero"));
+}
+
+}  // namespace
+}  // namespace proa::backends::cuda

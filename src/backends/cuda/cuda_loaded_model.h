@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "backends/cuda/cuda_instance.h"
+#include "backends/cuda/device_health.h"
+#include "backends/cuda/pinned_pool.h"
+#include "config/model_config.h"
+#include "core/backend.h"
+#include "engine/run/device_engine.h"
+
+namespace ov {
+class Model;
+}
+
+namespace proa::backends::cuda {
+
+// What a model gets from the backend.
+struct LoadContext {
+  engine::DeviceEngine* engine = nullptr;  // outlives the model
+  std::function<std::shared_ptr<DeviceHealth>(int device)> health;
+  std::filesystem::path tuning_cache;  // "" = none
+  int build_threads = 4;
+  const Clock* clock = &steady_clock();
+};
+
+// The GPUs that the configuration's instances run on, ascending. Errors: kInvalidArgument for
+// groups that a GPU cannot hold (kind: KIND_CPU) and negative numbers.
+Result<std::vector<int>> devices_of(const config::ModelConfig& config);
+
+// A network with its weights once on each of its GPUs; an instance is a stream there.
+class CudaLoadedModel final : public core::LoadedModel {
+ public:
+  // Binds, imports, optimises, tunes and loads. `model` is taken over and changed.
+  // Errors: those of openvino/binding.h, import.h and engine/run/device_engine.h.
+  static Result<std::unique_ptr<CudaLoadedModel>> create(std::shared_ptr<ov::Model> model,
+                                                         const config::ModelConfig& config,
+                                                         const LoadContext& context);
+
+  core::Execution execution() const override { return core::Execution::kAsync; }
+  Result<std::unique_ptr<core::Instance>> create_instance(
+      const core::InstancePlacement& placement) override;
+  Status health() const override;
+
+ private:
+  struct Device {
+    std::shared_ptr<DeviceHealth> health;
+    std::unique_ptr<engine::DeviceModel> model;
+  };
+  explicit CudaLoadedModel(const LoadContext& context) : context_(context) {}
+  void set_ends(const engine::Graph& graph, openvino::Binding binding);
+  Status load_devices(const engine::Graph& graph, const config::ModelConfig& config,
+                      const engine::DeviceModelOptions& options);
+
+  const LoadContext context_;
+  GraphEnds ends_;
+  std::vector<std::shared_ptr<PinnedPool>> pools_;  // for outputs, by port
+  std::map<int, Device> devices_;
+};
+
+}  // namespace proa::backends::cuda

@@ -1,0 +1,75 @@
+#include "backends/cuda/settings.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace proa::backends::cuda {
+namespace {
+
+constexpr std::int64_t kLargestBucket = 4096;
+
+Result<engine::Precision> parse_precision(std::string_view key, std::string_view value) {
+  const std::string name = lower_case(value);
+  if (name == "f32" || name == "fp32") return engine::Precision::kFp32;
+  if (name == "f16" || name == "fp16") return engine::Precision::kFp16;
+  return error::invalid_argument("parameter {} is '{}', wanted f32 or f16", key, value);
+}
+
+Result<bool> parse_tuning(std::string_view key, std::string_view value) {
+  const std::string name = lower_case(value);
+  if (name == "measured") return true;
+  if (name == "first") return false;
+  return error::invalid_argument("parameter {} is '{}', wanted measured or first", key, value);
+}
+
+// "1,8,64"
+Result<std::vector<std::int64_t>> parse_buckets(std::string_view key, std::string_view value) {
+  std::set<std::int64_t> sizes;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    const auto number = parse_number<std::int64_t>(rest.substr(0, comma));
+    if (!number || *number < 1 || *number > kLargestBucket) {
+      return error::invalid_argument(
+          "parameter {} is '{}', wanted batch sizes from 1 to {} such as 1,8,64", key, value,
+          kLargestBucket);
+    }
+    sizes.insert(*number);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return std::vector<std::int64_t>(sizes.begin(), sizes.end());
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+                                std::vector<std::string>& unknown_keys) {
+  Settings settings;
+  for (const auto& [key, value] : parameters) {
+    const std::string name = lower_case(key);
+    if (name == "inference_precision" || name == "inference_precision_hint") {
+      PROA_ASSIGN(settings.precision, parse_precision(key, value));
+    } else if (name == "gpu_tuning") {
+      PROA_ASSIGN(settings.tune, parse_tuning(key, value));
+    } else if (name == "gpu_buckets") {
+      PROA_ASSIGN(settings.buckets, parse_buckets(key, value));
+    } else {
+      unknown_keys.push_back(key);
+    }
+  }
+  return settings;
+}
+
+std::vector<std::int64_t> choose_buckets(std::int64_t max_batch_size,
+                                         std::span<const std::int32_t> preferred) {
+  std::set<std::int64_t> sizes = {max_batch_size};
+  for (std::int64_t size = 1; size < max_batch_size; size *= 2) sizes.insert(size);
+  for (const std::int32_t size : preferred) {
+    if (size >= 1 && size <= max_batch_size) sizes.insert(size);
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+}  // namespace proa::backends::cuda

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/passes/pass.h"
+
+namespace proa::backends::cuda {
+
+// What `parameters` of a model configuration say to this backend. docs/backend-cuda.md lists them.
+struct Settings {
+  engine::Precision precision = engine::Precision::kFp32;
+  bool tune = true;                   // time kernels at load instead of taking the first that fits
+  std::vector<std::int64_t> buckets;  // batch sizes with plans of their own; empty: choose_buckets
+};
+
+// Keys that mean nothing here are appended to `unknown_keys`.
+// Errors: kInvalidArgument naming the parameter, its value and what may stand there.
+Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+                                std::vector<std::string>& unknown_keys);
+
+// Batch sizes that get plans of their own: powers of two, the preferred sizes and the largest,
+// ascending. A batch in between is filled up to the next one. Pure.
+std::vector<std::int64_t> choose_buckets(std::int64_t max_batch_size,
+                                         std::span<const std::int32_t> preferred);
+
+}  // namespace proa::backends::cuda

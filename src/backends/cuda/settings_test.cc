@@ -1,0 +1,57 @@
+#include "backends/cuda/settings.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace proa::backends::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(CudaSettingsTest, ReadsItsParametersAndListsTheRest) {
+  std::vector<std::string> unknown;
+  const auto settings = parse_settings({{"INFERENCE_PRECISION", "FP16"},
+                                        {"gpu_buckets", "64,1,8"},
+                                        {"gpu_tuning", "first"},
+                                        {"warm_up_ms", "3"}},
+                                       unknown);
+  ASSERT_TRUE(settings) << settings.error().message;
+  EXPECT_EQ(settings->precision, engine::Precision::kFp16);
+  EXPECT_THAT(settings->buckets, ElementsAre(1, 8, 64));
+  EXPECT_FALSE(settings->tune);
+  EXPECT_THAT(unknown, ElementsAre("warm_up_ms"));
+}
+
+TEST(CudaSettingsTest, ComputesInFp32UnlessToldOtherwise) {
+  std::vector<std::string> unknown;
+  const auto settings = parse_settings({}, unknown);
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->precision, engine::Precision::kFp32);
+  EXPECT_TRUE(settings->tune);
+  EXPECT_THAT(settings->buckets, IsEmpty());
+}
+
+TEST(CudaSettingsTest, BadValuesAreNamed) {
+  std::vector<std::string> unknown;
+  for (const auto& [key, value] :
+       {std::pair("inference_precision", "int4"), std::pair("gpu_buckets", "1,x"),
+        std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some")}) {
+    const auto settings = parse_settings({{key, value}}, unknown);
+    ASSERT_FALSE(settings) << key;
+    EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(settings.error().message, HasSubstr(key));
+    EXPECT_THAT(settings.error().message, HasSubstr(value));
+  }
+}
+
+TEST(ChooseBucketsTest, PowersOfTwoPreferredSizesAndTheLargest) {
+  EXPECT_THAT(choose_buckets(1, {}), ElementsAre(1));
+  EXPECT_THAT(choose_buckets(8, {}), ElementsAre(1, 2, 4, 8));
+  const std::vector<std::int32_t> preferred = {5, 100, 0};
+  EXPECT_THAT(choose_buckets(12, preferred), ElementsAre(1, 2, 4, 5, 8, 12));
+}
+
+}  // namespace
+}  // namespace proa::backends::cuda
