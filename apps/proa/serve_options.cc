@@ -112,6 +112,34 @@ void add_limit_flags(CLI::App& app, ServeOptions& options) {
       ->group("Limits");
 }
 
+void add_metrics_flags(CLI::App& app, observe::MetricsOptions& options) {
+  add_switch(app, "--allow-cpu-metrics", options.cpu, "Export the machine's processor and memory")
+      ->group("Metrics");
+  add_switch(app, "--allow-gpu-metrics", options.gpu, "Export GPUs, when a backend uses them")
+      ->group("Metrics");
+  app.add_option_function<std::int64_t>(
+         "--metrics-interval-ms",
+         [&options](std::int64_t ms) { options.interval = std::chrono::milliseconds(ms); },
+         "Time over which the machine's utilisation is measured")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000}))
+      ->option_text(fmt::format("N  (default {})", options.interval.count()))
+      ->group("Metrics");
+  app.add_option_function<std::vector<std::string>>(
+         "--metrics-config",
+         [&options](const std::vector<std::string>& settings) {
+           for (const std::string& setting : settings) {
+             const Status status = observe::set_metrics_option(options, setting);
+             if (!status) throw CLI::ValidationError("--metrics-config", status.error().message);
+           }
+         },
+         "counter_latencies, histogram_latencies, summary_latencies=true|false,\n"
+         "summary_quantiles=0.5:0.05,...; may be given several times")
+      ->option_text("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("Metrics");
+}
+
 void add_log_flags(CLI::App& app, ServeOptions& options) {
   add_switch(app, "--log-info", options.log_info, "Log information")->group("Logging");
   add_switch(app, "--log-warning", options.log_warning, "Log warnings")->group("Logging");
@@ -146,6 +174,7 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   add_endpoint(*serve, "metrics", "/metrics", options.metrics);
   add_compression_flag(*serve, options.grpc_compression);
   add_limit_flags(*serve, options);
+  add_metrics_flags(*serve, options.metrics_options);
   add_log_flags(*serve, options);
   serve->footer(kFooter);
   return serve;

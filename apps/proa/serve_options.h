@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontends/options.h"
+#include "observe/metrics_options.h"
 
 namespace CLI {
 class App;
@@ -42,6 +43,8 @@ struct ServeOptions {
   std::size_t grpc_max_message_bytes = INT32_MAX;
   frontends::CompressionLevel grpc_compression = frontends::CompressionLevel::kNone;
   std::size_t max_in_flight_bytes = 0;  // 0 = half of the memory this process may use
+
+  observe::MetricsOptions metrics_options;
 
   bool log_info = true;
   bool log_warning = true;

@@ -1,11 +1,13 @@
 #include "server.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "server_figures.h"
 #include "storage/local_folder.h"
 
 namespace proa {
@@ -16,47 +18,12 @@ std::size_t budget_bytes(const ServeOptions& options) {
                                           : available_memory_bytes() / 2;
 }
 
-using Figure = observe::ServerFigure;
-
-Figure counter(std::string name, std::string help,
-               std::vector<std::pair<std::string, std::string>> labels, std::uint64_t value) {
-  return {std::move(name), std::move(help), Figure::Kind::kCounter, std::move(labels),
-          static_cast<double>(value)};
-}
-
-Figure gauge(std::string name, std::string help, std::uint64_t value) {
-  return {std::move(name), std::move(help), Figure::Kind::kGauge, {}, static_cast<double>(value)};
-}
-
-std::vector<Figure> server_figures(const net::NetStats& net, const core::MemoryBudget& budget) {
-  const std::string connections = "proa_connections_total";
-  const std::string connections_help = "Connections by what became of them";
-  const std::string requests = "proa_http_requests_total";
-  const std::string requests_help = "HTTP requests by version; gRPC calls are version 2";
-  const std::string bytes = "proa_network_bytes_total";
-  const std::string bytes_help = "Bytes by direction";
-  return {
-      gauge("proa_connections_open", "Open connections", net.connections_open),
-      counter(connections, connections_help, {{"result", "accepted"}}, net.connections_accepted),
-      counter(connections, connections_help, {{"result", "refused"}}, net.connections_refused),
-      counter(connections, connections_help, {{"result", "abused"}}, net.connections_abused),
-      counter(connections, connections_help, {{"result", "accept_error"}}, net.accept_errors),
-      counter("proa_streams_reset_total", "HTTP/2 streams that clients reset before their answer",
-              {}, net.streams_reset),
-      counter(requests, requests_help, {{"version", "1"}}, net.http1_requests),
-      counter(requests, requests_help, {{"version", "2"}}, net.http2_requests),
-      counter(bytes, bytes_help, {{"direction", "received"}}, net.bytes_received),
-      counter(bytes, bytes_help, {{"direction", "sent"}}, net.bytes_sent),
-      gauge("proa_in_flight_bytes", "Bytes that requests in flight hold", budget.used()),
-      gauge("proa_in_flight_limit_bytes", "Bytes that requests in flight may hold", budget.limit()),
-  };
-}
-
 }  // namespace
 
 Server::Server(const ServeOptions& options, OnLoaded on_loaded)
     : options_(options),
       budget_(budget_bytes(options)),
+      metrics_(options.metrics_options),
       frontend_(frontend_context()),
       loops_(net::LoopGroup::Options{.loops = options.loops}),
       backends_(backends::Context{.timer = &timer_, .gpu_tuning_cache = options.gpu_tuning_cache}),
@@ -154,7 +121,9 @@ bool Server::stop(std::chrono::seconds timeout) {
 }
 
 std::string Server::render_metrics() {
-  return metrics_.render(repository_.ready_models(), server_figures(loops_.stats(), budget_));
+  std::vector<observe::ServerFigure> figures = server_figures(loops_.stats(), budget_);
+  std::ranges::move(repository_figures(repository_), std::back_inserter(figures));
+  return metrics_.render(repository_.ready_models(), figures);
 }
 
 }  // namespace proa

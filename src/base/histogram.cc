@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace proa {
 
@@ -22,6 +23,12 @@ std::uint64_t Histogram::upper_bound(std::size_t bucket) {
   return ((kSubBuckets + sub + 1) << (exponent - 4)) - 1;
 }
 
+Histogram::Counts Histogram::counts() const {
+  Counts copy;
+  for (std::size_t i = 0; i < kBuckets; ++i) copy[i] = buckets_[i].load(std::memory_order_relaxed);
+  return copy;
+}
+
 std::uint64_t Histogram::count() const {
   std::uint64_t total = 0;
   for (const auto& bucket : buckets_) total += bucket.load(std::memory_order_relaxed);
@@ -35,14 +42,14 @@ std::uint64_t Histogram::count_at_most(std::uint64_t bound) const {
   return total;
 }
 
-std::uint64_t Histogram::quantile(double fraction) const {
-  const std::uint64_t total = count();
+std::uint64_t Histogram::quantile(const Counts& counts, double fraction) {
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   if (total == 0) return 0;
   const auto rank = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) * total)));
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
-    seen += buckets_[i].load(std::memory_order_relaxed);
+    seen += counts[i];
     if (seen >= rank) return upper_bound(i);
   }
   return upper_bound(kBuckets - 1);

@@ -28,6 +28,9 @@ class Histogram {
     add(sum_, value);
   }
 
+  // How many values each bucket has, as of now.
+  using Counts = std::array<std::uint64_t, kBuckets>;
+  Counts counts() const;
   std::uint64_t count() const;
   std::uint64_t sum() const { return sum_.load(std::memory_order_relaxed); }
 
@@ -36,7 +39,8 @@ class Histogram {
 
   // The value below which `fraction` (0..1) of the recorded values lie, to the bucket's width; 0
   // when nothing was recorded.
-  std::uint64_t quantile(double fraction) const;
+  std::uint64_t quantile(double fraction) const { return quantile(counts(), fraction); }
+  static std::uint64_t quantile(const Counts& counts, double fraction);
 
   static std::size_t bucket_of(std::uint64_t value);
   // The largest value that counts in `bucket`.

@@ -62,7 +62,7 @@ constexpr FieldRule kRules[] = {
     {"model_repository_agents", kRefused,
      "agents (checksums, decryption) are not built yet, and files must not be served unchecked"},
     {"response_cache.enable", kWarned, "there is no cache; every response is computed"},
-    {"model_metrics", kWarned, "histograms have fixed buckets"},
+    {"model_metrics", kHonoured, ""},
 };
 
 // Walks over the fields that a message sets.

@@ -70,6 +70,11 @@ struct VersionPolicy {
   std::vector<std::int64_t> specific;
 };
 
+// The metric families whose buckets `model_metrics` may choose; docs/metrics.md describes them.
+inline constexpr std::string_view kHistogramFamilies[] = {
+    "nv_inference_first_response_histogram_ms", "proa_request_duration_seconds",
+    "proa_queue_duration_seconds", "proa_compute_duration_seconds", "proa_batch_size"};
+
 struct ModelConfig {
   std::string name;
   std::string platform;
@@ -83,6 +88,9 @@ struct ModelConfig {
   std::string default_model_filename;
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
+  // Upper bounds of the buckets of this model's histograms, ascending, in the unit of the family
+  // (a key, one of kHistogramFamilies); families that are not named keep their usual ones.
+  std::map<std::string, std::vector<double>> histogram_buckets;
   bool decoupled = false;
 
   bool batches() const { return max_batch_size > 0; }

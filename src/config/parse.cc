@@ -1,6 +1,7 @@
 #include "config/parse.h"
 
 #include "config/field_rules.h"
+#include "config/metric_control.h"
 #include "config/problems.h"
 #include "config/proto_reader.h"
 #include "config/text_parser.h"
@@ -13,6 +14,7 @@ ParsedConfig read(const inference::ModelConfig& message, GivenFields given, std:
                   Problems& problems) {
   ParsedConfig parsed;
   apply_field_rules(message, problems, parsed.warnings);
+  warn_of_unknown_families(message.model_metrics(), parsed.warnings);
   parsed.config = read_proto(message, given, problems);
   check_values(parsed.config, given.contains("max_batch_size"), problems);
   parsed.stated_backend = message.backend().empty() ? message.platform() : message.backend();

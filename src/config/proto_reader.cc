@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "config/backend_names.h"
+#include "config/metric_control.h"
 #include "proto/model_config.pb.h"
 
 namespace proa::config {
@@ -39,6 +40,7 @@ class Reader {
       config.parameters[key] = value.string_value();
     }
     config.metric_tags.insert(message.metric_tags().begin(), message.metric_tags().end());
+    config.histogram_buckets = read_metric_controls(message.model_metrics(), problems_);
     config.decoupled = message.model_transaction_policy().decoupled();
     return config;
   }

@@ -1,5 +1,6 @@
 #include "config/proto_writer.h"
 
+#include "config/metric_control.h"
 #include "google/protobuf/text_format.h"
 #include "proto/model_config.pb.h"
 
@@ -107,6 +108,7 @@ inference::ModelConfig to_proto(const ModelConfig& config) {
     (*message.mutable_parameters())[key].set_string_value(value);
   }
   message.mutable_metric_tags()->insert(config.metric_tags.begin(), config.metric_tags.end());
+  write_metric_controls(config.histogram_buckets, message);
   if (config.decoupled) message.mutable_model_transaction_policy()->set_decoupled(true);
   return message;
 }

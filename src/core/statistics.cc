@@ -79,6 +79,9 @@ void ModelStatistics::record_batch(const Batch& batch, std::size_t instance,
     request_us_.record_exclusively(us(whole));
     queue_us_.record_exclusively(us(queued));
     compute_us_.record_exclusively(us(times.total));
+    compute_input_us_.record_exclusively(us(times.input));
+    compute_infer_us_.record_exclusively(us(times.infer));
+    compute_output_us_.record_exclusively(us(times.output));
   }
   count_execution(batch, times.input, times.infer, times.output, rows);
   TimePoint& busy_until = busy_until_[instance];

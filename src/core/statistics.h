@@ -80,6 +80,9 @@ class ModelStatistics {
   const Histogram& request_us() const { return request_us_; }
   const Histogram& queue_us() const { return queue_us_; }
   const Histogram& compute_us() const { return compute_us_; }
+  const Histogram& compute_input_us() const { return compute_input_us_; }
+  const Histogram& compute_infer_us() const { return compute_infer_us_; }
+  const Histogram& compute_output_us() const { return compute_output_us_; }
   const Histogram& batch_size() const { return batch_size_; }
 
  private:
@@ -96,6 +99,9 @@ class ModelStatistics {
   Histogram request_us_;
   Histogram queue_us_;
   Histogram compute_us_;
+  Histogram compute_input_us_;
+  Histogram compute_infer_us_;
+  Histogram compute_output_us_;
   Histogram batch_size_;
 };
 

@@ -1,5 +1,6 @@
 #include "observe/families.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,22 +11,6 @@ prometheus::ClientMetric metric(const Labels& labels) {
   prometheus::ClientMetric result;
   for (const auto& [name, value] : labels) result.label.push_back({name, value});
   return result;
-}
-
-// `unit` = how many of the histogram's integers make one of the metric's.
-void add_scaled(prometheus::MetricFamily& to, const Labels& labels, const Histogram& values,
-                const std::vector<double>& bounds, double unit) {
-  prometheus::ClientMetric result = metric(labels);
-  // The buckets are read first, so that no bucket counts more than the total.
-  for (const double bound : bounds) {
-    const auto limit = static_cast<std::uint64_t>(std::llround(bound * unit));
-    result.histogram.bucket.push_back({values.count_at_most(limit), bound});
-  }
-  result.histogram.sample_count = values.count();
-  result.histogram.sample_sum = static_cast<double>(values.sum()) / unit;
-  result.histogram.bucket.push_back(
-      {result.histogram.sample_count, std::numeric_limits<double>::infinity()});
-  to.metric.push_back(std::move(result));
 }
 
 }  // namespace
@@ -44,14 +29,34 @@ void add_value(prometheus::MetricFamily& to, const Labels& labels, double value)
   to.metric.push_back(std::move(result));
 }
 
-void add_duration_histogram(prometheus::MetricFamily& to, const Labels& labels,
-                            const Histogram& values_us, const std::vector<double>& bounds_seconds) {
-  add_scaled(to, labels, values_us, bounds_seconds, 1e6);
+void add_histogram(prometheus::MetricFamily& to, const Labels& labels, const Histogram& values,
+                   const std::vector<double>& bounds, double unit) {
+  prometheus::ClientMetric result = metric(labels);
+  constexpr double kRounding = 1e-6;  // 0.0001 s are 100 us, not 99.99...
+  // The buckets are read first, so that no bucket counts more than the total.
+  for (const double bound : bounds) {
+    const auto limit = static_cast<std::uint64_t>(std::max(0.0, bound * unit + kRounding));
+    result.histogram.bucket.push_back({values.count_at_most(limit), bound});
+  }
+  result.histogram.sample_count = values.count();
+  result.histogram.sample_sum = static_cast<double>(values.sum()) / unit;
+  result.histogram.bucket.push_back(
+      {result.histogram.sample_count, std::numeric_limits<double>::infinity()});
+  to.metric.push_back(std::move(result));
 }
 
-void add_histogram(prometheus::MetricFamily& to, const Labels& labels, const Histogram& values,
-                   const std::vector<double>& bounds) {
-  add_scaled(to, labels, values, bounds, 1);
+void add_summary(prometheus::MetricFamily& to, const Labels& labels, const Histogram& all,
+                 const Histogram::Counts& recent, const std::vector<double>& quantiles) {
+  prometheus::ClientMetric result = metric(labels);
+  result.summary.sample_count = all.count();
+  result.summary.sample_sum = static_cast<double>(all.sum());
+  const bool none = std::ranges::all_of(recent, [](std::uint64_t count) { return count == 0; });
+  for (const double quantile : quantiles) {
+    result.summary.quantile.push_back(
+        {quantile, none ? std::numeric_limits<double>::quiet_NaN()
+                        : static_cast<double>(Histogram::quantile(recent, quantile))});
+  }
+  to.metric.push_back(std::move(result));
 }
 
 }  // namespace proa::observe

@@ -17,12 +17,14 @@ prometheus::MetricFamily family(std::string name, std::string help, prometheus::
 // Adds one value to a family of counters or gauges.
 void add_value(prometheus::MetricFamily& to, const Labels& labels, double value);
 
-// Adds a histogram of values in microseconds, as seconds; `bounds_seconds` ascending.
-void add_duration_histogram(prometheus::MetricFamily& to, const Labels& labels,
-                            const Histogram& values_us, const std::vector<double>& bounds_seconds);
-
-// Adds a histogram of plain numbers.
+// Adds a histogram; `bounds` ascending. `unit` = how many of the histogram's integers make one of
+// the metric's: 1e6 for microseconds shown as seconds.
 void add_histogram(prometheus::MetricFamily& to, const Labels& labels, const Histogram& values,
-                   const std::vector<double>& bounds);
+                   const std::vector<double>& bounds, double unit);
+
+// Adds a summary: count and sum of `all`, quantiles of `recent`, in the histogram's unit. NaN where
+// nothing is recent.
+void add_summary(prometheus::MetricFamily& to, const Labels& labels, const Histogram& all,
+                 const Histogram::Counts& recent, const std::vector<double>& quantiles);
 
 }  // namespace proa::observe

@@ -30,11 +30,23 @@ std::vector<MetricFamily> server_families(const std::vector<ServerFigure>& figur
 
 }  // namespace
 
+Metrics::Metrics(MetricsOptions options, const Clock& clock)
+    : options_(std::move(options)), clock_(clock), process_(options_.interval, clock) {}
+
 std::string Metrics::render(const std::vector<std::shared_ptr<core::Model>>& models,
                             const std::vector<ServerFigure>& server) {
-  std::vector<MetricFamily> families = model_families(models);
-  std::ranges::move(server_families(server), std::back_inserter(families));
-  std::ranges::move(process_.collect(), std::back_inserter(families));
+  const std::vector<ModelRow> rows = model_rows(models);
+  std::vector<MetricFamily> families = counter_families(rows, options_.counter_latencies);
+  const auto add = [&](std::vector<MetricFamily> more) {
+    std::ranges::move(more, std::back_inserter(families));
+  };
+  add(histogram_families(rows, options_.histogram_latencies));
+  if (options_.summary_latencies) {
+    add(summaries_.collect(rows, options_.summary_quantiles, clock_));
+  }
+  add(server_families(server));
+  if (options_.cpu) add(process_.machine());
+  add(process_.process());
   return prometheus::TextSerializer().Serialize(families);
 }
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/model.h"
-#include "core/statistics.h"
+#include "observe/latency_families.h"
+#include "observe/metrics_options.h"
 #include "observe/process.h"
 #include "prometheus/metric_family.h"
 
@@ -23,17 +24,23 @@ struct ServerFigure {
 };
 
 // The metrics of a server in Prometheus text format: Triton's nv_* counters and gauges with their
-// labels, and proa's own histograms (docs/metrics.md lists all).
+// labels, and proa's own families (docs/metrics.md lists all).
 // Threading: thread-safe.
 class Metrics {
  public:
   // Source: https://prometheus.io/docs/instrumenting/exposition_formats/, text format 0.0.4.
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
+  // `clock` outlives it.
+  explicit Metrics(MetricsOptions options, const Clock& clock = steady_clock());
+
   std::string render(const std::vector<std::shared_ptr<core::Model>>& models,
                      const std::vector<ServerFigure>& server);
 
  private:
+  const MetricsOptions options_;
+  const Clock& clock_;
+  Summaries summaries_;
   ProcessMeter process_;
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/manual_clock.h"
+#include "base/text.h"
 #include "core/testing/model_runtime.h"
 #include "core/testing/puppet_model.h"
 #include "core/testing/recording_sink.h"
@@ -46,7 +48,8 @@ class MetricsTest : public testing::Test {
       core::Model::create(tagged_config(), 3,
                           std::make_unique<core::EchoModel>(core::Execution::kInline), options())
           .value();
-  Metrics metrics_;
+  ManualClock clock_;
+  Metrics metrics_{MetricsOptions()};
 };
 
 TEST_F(MetricsTest, CountsRequestsInferencesAndExecutions) {
@@ -90,13 +93,72 @@ TEST_F(MetricsTest, ServerFiguresOfOneNameShareAFamily) {
   EXPECT_THAT(text, HasSubstr("# TYPE open gauge\nopen 7\n"));
 }
 
-TEST_F(MetricsTest, ProcessFiguresAreReal) {
-  const std::string text = render();
-  for (const char* name : {"process_resident_memory_bytes", "process_open_fds", "process_threads",
-                           "process_start_time_seconds", "nv_cpu_memory_total_bytes"}) {
-    EXPECT_THAT(text, HasSubstr(std::string(name) + " "));
-    EXPECT_THAT(text, Not(HasSubstr(std::string(name) + " 0\n")));
+// The lines of a family, without its comments.
+std::string lines_of(const std::string& text, const std::string& name) {
+  std::string lines;
+  for (const std::string_view line : split_lines(text)) {
+    if (line.starts_with(name)) lines += std::string(line) + "\n";
   }
+  return lines;
+}
+
+TEST_F(MetricsTest, SummariesAreOffUnlessAskedFor) {
+  infer("a", 1);
+  EXPECT_THAT(render(), Not(HasSubstr("summary")));
+  Metrics metrics({.summary_latencies = true, .summary_quantiles = {0.5, 0.99}}, clock_);
+  const std::string text = metrics.render({model_}, {});
+  for (const char* part :
+       {"request", "queue", "compute_input", "compute_infer", "compute_output"}) {
+    const std::string name = "nv_inference_" + std::string(part) + "_summary_us";
+    EXPECT_THAT(text, HasSubstr("# TYPE " + name + " summary\n"));
+    const std::string lines = lines_of(text, name);
+    EXPECT_THAT(lines, HasSubstr("_count{model="));
+    EXPECT_THAT(lines, HasSubstr("quantile=\"0.5\"} "));
+    EXPECT_THAT(lines, HasSubstr("quantile=\"0.99\"} "));
+    EXPECT_THAT(lines, Not(HasSubstr("Nan")));
+  }
+}
+
+TEST_F(MetricsTest, QuantilesForgetAfterAMinute) {
+  Metrics metrics({.summary_latencies = true}, clock_);
+  infer("a", 1);
+  metrics.render({model_}, {});
+  clock_.advance(std::chrono::minutes(2));
+  metrics.render({model_}, {});
+  clock_.advance(std::chrono::minutes(2));
+  const std::string text = metrics.render({model_}, {});
+  EXPECT_THAT(lines_of(text, "nv_inference_request_summary_us{"), HasSubstr("Nan"));
+  EXPECT_THAT(lines_of(text, "nv_inference_request_summary_us_count"), HasSubstr(" 1\n"));
+}
+
+TEST_F(MetricsTest, LatencyCountersCanBeLeftOut) {
+  Metrics metrics({.cpu = false, .counter_latencies = false});
+  const std::string text = metrics.render({model_}, {});
+  EXPECT_THAT(text, Not(HasSubstr("_duration_us")));
+  EXPECT_THAT(text, Not(HasSubstr("nv_cpu_")));
+  EXPECT_THAT(text, HasSubstr("nv_inference_request_success{"));
+}
+
+TEST_F(MetricsTest, EveryFamilyWhoseBucketsCanBeChosenExists) {
+  Metrics metrics({.histogram_latencies = true});
+  const std::string text = metrics.render({model_}, {});
+  for (const std::string_view name : config::kHistogramFamilies) {
+    EXPECT_THAT(text, HasSubstr("# TYPE " + std::string(name) + " histogram\n"));
+  }
+}
+
+TEST_F(MetricsTest, BucketsOfTheModelsConfigurationCount) {
+  config::ModelConfig config = core::float_config(8);
+  config.histogram_buckets = {{"proa_batch_size", {2.5, 100}}};
+  model_ =
+      core::Model::create(std::move(config), 1,
+                          std::make_unique<core::EchoModel>(core::Execution::kInline), options())
+          .value();
+  infer("a", 3);
+  const std::string lines = lines_of(render(), "proa_batch_size_bucket");
+  EXPECT_THAT(lines, HasSubstr("le=\"2.5\"} 0\n"));
+  EXPECT_THAT(lines, HasSubstr("le=\"100\"} 1\n"));
+  EXPECT_THAT(lines, Not(HasSubstr("le=\"4\"")));
 }
 
 }  // namespace

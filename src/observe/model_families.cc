@@ -1,23 +1,17 @@
 #include "observe/model_families.h"
 
-#include "core/model.h"
-#include "core/statistics.h"
+#include <span>
+
 #include "fmt/format.h"
 #include "observe/families.h"
 
 namespace proa::observe {
 namespace {
 
-using core::StatisticsSnapshot;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-// One model version at the moment of the scrape.
-struct Row {
-  const core::Model* model;
-  Labels labels;
-  StatisticsSnapshot counters;
-};
+using Row = ModelRow;
 
 double microseconds(const core::CountedTime& time) { return static_cast<double>(time.ns / 1000); }
 
@@ -39,6 +33,14 @@ const ValueFamily kValueFamilies[] = {
     {"nv_inference_exec_count",
      "Number of model executions performed (does not include cached requests)", MetricType::Counter,
      [](const Row& row) { return static_cast<double>(row.counters.execution_count); }},
+    {"nv_inference_pending_request_count",
+     "Instantaneous number of pending requests awaiting execution per-model.", MetricType::Gauge,
+     [](const Row& row) { return static_cast<double>(row.counters.pending); }},
+    {"nv_model_load_duration_secs", "Model load time in seconds", MetricType::Gauge,
+     [](const Row& row) { return std::chrono::duration<double>(row.model->load_time()).count(); }},
+};
+
+const ValueFamily kLatencyCounters[] = {
     {"nv_inference_request_duration_us",
      "Cumulative inference request duration in microseconds (includes cached requests)",
      MetricType::Counter, [](const Row& row) { return microseconds(row.counters.success); }},
@@ -55,18 +57,7 @@ const ValueFamily kValueFamilies[] = {
      "Cumulative inference compute output duration in microseconds (does not include cached "
      "requests)",
      MetricType::Counter, [](const Row& row) { return microseconds(row.counters.compute_output); }},
-    {"nv_inference_pending_request_count",
-     "Instantaneous number of pending requests awaiting execution per-model.", MetricType::Gauge,
-     [](const Row& row) { return static_cast<double>(row.counters.pending); }},
-    {"nv_model_load_duration_secs", "Model load time in seconds", MetricType::Gauge,
-     [](const Row& row) { return std::chrono::duration<double>(row.model->load_time()).count(); }},
 };
-
-// From 100 us to 10 s, about three a decade.
-const std::vector<double> kDurationBounds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
-                                             0.01,   0.025,   0.05,   0.1,   0.25,   0.5,
-                                             1,      2.5,     5,      10};
-const std::vector<double> kBatchBounds = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
 Labels with(Labels labels, std::string name, std::string value) {
   labels.emplace_back(std::move(name), std::move(value));
@@ -114,56 +105,37 @@ MetricFamily instance_busy(const std::vector<Row>& rows) {
                                MetricType::Counter);
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.counters.instance_busy_ns.size(); ++i) {
-      add_value(result, with(row.labels, "instance", std::to_string(i)),
+      add_value(result, with(row.labels, "model_instance", std::to_string(i)),
                 static_cast<double>(row.counters.instance_busy_ns[i]) * 1e-9);
     }
   }
   return result;
 }
 
-MetricFamily durations(const std::vector<Row>& rows, const char* name, const char* help,
-                       const Histogram& (core::ModelStatistics::*histogram)() const) {
-  MetricFamily result = family(name, help, MetricType::Histogram);
-  for (const Row& row : rows) {
-    add_duration_histogram(result, row.labels, (row.model->statistics().*histogram)(),
-                           kDurationBounds);
+void add_values(std::span<const ValueFamily> values, const std::vector<Row>& rows,
+                std::vector<MetricFamily>& to) {
+  for (const ValueFamily& value : values) {
+    MetricFamily& added = to.emplace_back(family(value.name, value.help, value.type));
+    for (const Row& row : rows) add_value(added, row.labels, value.value(row));
   }
-  return result;
-}
-
-MetricFamily batch_sizes(const std::vector<Row>& rows) {
-  MetricFamily result =
-      family("proa_batch_size", "Inferences per execution", MetricType::Histogram);
-  for (const Row& row : rows) {
-    add_histogram(result, row.labels, row.model->statistics().batch_size(), kBatchBounds);
-  }
-  return result;
 }
 
 }  // namespace
 
-std::vector<MetricFamily> model_families(const std::vector<std::shared_ptr<core::Model>>& models) {
-  std::vector<Row> rows;
+std::vector<ModelRow> model_rows(const std::vector<std::shared_ptr<core::Model>>& models) {
+  std::vector<ModelRow> rows;
   for (const auto& model : models) {
     rows.push_back({model.get(), model_labels(*model), model->statistics().snapshot()});
   }
+  return rows;
+}
+
+std::vector<MetricFamily> counter_families(const std::vector<ModelRow>& rows,
+                                           bool latency_counters) {
   std::vector<MetricFamily> families;
-  for (const ValueFamily& value : kValueFamilies) {
-    MetricFamily& added = families.emplace_back(family(value.name, value.help, value.type));
-    for (const Row& row : rows) add_value(added, row.labels, value.value(row));
-  }
+  add_values(kValueFamilies, rows, families);
+  if (latency_counters) add_values(kLatencyCounters, rows, families);
   families.push_back(failures(rows));
-  using core::ModelStatistics;
-  families.push_back(durations(rows, "proa_request_duration_seconds",
-                               "From a request's last byte to its last response",
-                               &ModelStatistics::request_us));
-  families.push_back(durations(rows, "proa_queue_duration_seconds",
-                               "From a request's acceptance to its batch",
-                               &ModelStatistics::queue_us));
-  families.push_back(durations(rows, "proa_compute_duration_seconds",
-                               "Computation of a request's batch, inputs and outputs included",
-                               &ModelStatistics::compute_us));
-  families.push_back(batch_sizes(rows));
   families.push_back(batch_closes(rows));
   families.push_back(instance_busy(rows));
   return families;

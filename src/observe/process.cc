@@ -9,6 +9,9 @@
 #include <sstream>
 #include <string>
 
+#include "base/cgroup.h"
+#include "base/cpu.h"
+#include "base/memory.h"
 #include "observe/families.h"
 
 namespace proa::observe {
@@ -24,7 +27,7 @@ MetricFamily single(std::string name, std::string help, MetricType type, double 
 }
 
 // The number behind `key` in a text of "key value" lines; 0 when it is not there.
-double number_after(const char* path, const std::string& key) {
+double number_after(const std::filesystem::path& path, const std::string& key) {
   std::ifstream file(path);
   std::string word;
   double value = 0;
@@ -62,51 +65,102 @@ double start_time() {
          std::strtod(word.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+// The time that the control groups of this process held it back; the strictest level counts.
+double throttled_seconds() {
+  const CgroupFolders folders = cgroup_folders(CgroupPlace::of_this_process(), "cpu");
+  double seconds = 0;
+  for (const auto& folder : folders.v2) {
+    seconds = std::max(seconds, number_after(folder / "cpu.stat", "throttled_usec") * 1e-6);
+  }
+  for (const auto& folder : folders.v1) {
+    seconds = std::max(seconds, number_after(folder / "cpu.stat", "throttled_time") * 1e-9);
+  }
+  return seconds;
+}
+
+double max_open_files() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<double>(limit.rlim_cur);
+}
+
+MetricFamily gauge(std::string name, std::string help, double value) {
+  return single(std::move(name), std::move(help), MetricType::Gauge, value);
+}
+
+MetricFamily counter(std::string name, std::string help, double value) {
+  return single(std::move(name), std::move(help), MetricType::Counter, value);
+}
+
 }  // namespace
 
-double ProcessMeter::cpu_utilization() {
+ProcessMeter::ProcessMeter(Duration interval, const Clock& clock)
+    : interval_(interval), clock_(clock), ticks_(read_ticks()), began_(clock.now()) {}
+
+ProcessMeter::Ticks ProcessMeter::read_ticks() {
   std::ifstream file("/proc/stat");
   std::string word;
   file >> word;  // "cpu"
-  double all = 0, idle = 0, value = 0;
+  Ticks ticks;
+  double value = 0;
   for (int i = 0; i < 8 && file >> value; ++i) {
-    all += value;
-    if (i == 3 || i == 4) idle += value;  // idle, iowait
+    ticks.all += value;
+    if (i != 3 && i != 4) ticks.busy += value;  // all but idle and iowait
   }
-  MutexLock lock(mutex_);
-  const double all_delta = all - all_ticks_;
-  const double busy_delta = (all - idle) - busy_ticks_;
-  all_ticks_ = all;
-  busy_ticks_ = all - idle;
-  return all_delta > 0 ? std::clamp(busy_delta / all_delta, 0.0, 1.0) : 0;
+  return ticks;
 }
 
-std::vector<MetricFamily> ProcessMeter::collect() {
+double ProcessMeter::cpu_utilization() {
+  MutexLock lock(mutex_);
+  const TimePoint now = clock_.now();
+  const bool over = now - began_ >= interval_;
+  if (measured_ && !over) return utilization_;
+  const Ticks ticks = read_ticks();
+  const double all = ticks.all - ticks_.all;
+  utilization_ = all > 0 ? std::clamp((ticks.busy - ticks_.busy) / all, 0.0, 1.0) : 0;
+  if (over) {
+    measured_ = true;
+    ticks_ = ticks;
+    began_ = now;
+  }
+  return utilization_;
+}
+
+std::vector<MetricFamily> ProcessMeter::machine() {
+  const double total = number_after("/proc/meminfo", "MemTotal:") * 1024;
+  const double available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
+  return {
+      gauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", cpu_utilization()),
+      gauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", total),
+      gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", total - available),
+  };
+}
+
+std::vector<MetricFamily> ProcessMeter::process() const {
   const double page = static_cast<double>(sysconf(_SC_PAGESIZE));
   std::ifstream statm("/proc/self/statm");
   double pages = 0, resident = 0;
   statm >> pages >> resident;
-  const double total = number_after("/proc/meminfo", "MemTotal:") * 1024;
-  const double available = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   return {
-      single("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", MetricType::Gauge,
-             cpu_utilization()),
-      single("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", MetricType::Gauge,
-             total),
-      single("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", MetricType::Gauge,
-             total - available),
-      single("process_resident_memory_bytes", "Resident memory of this process", MetricType::Gauge,
-             resident * page),
-      single("process_cpu_seconds_total", "Processor time of this process", MetricType::Counter,
-             process_cpu_seconds()),
-      single("process_open_fds", "Open file descriptors", MetricType::Gauge, open_files()),
-      single("process_threads", "Threads of this process", MetricType::Gauge,
-             number_after("/proc/self/status", "Threads:")),
-      single("process_start_time_seconds", "Start of this process since the Unix epoch",
-             MetricType::Gauge, start_time()),
-      single("proa_cgroup_throttled_seconds_total",
-             "Time this container was held back by its processor quota", MetricType::Counter,
-             number_after("/sys/fs/cgroup/cpu.stat", "throttled_usec") * 1e-6),
+      // Triton always exports these two; there is no such pool here.
+      gauge("nv_pinned_memory_pool_total_bytes", "Pinned memory pool total memory size, in bytes",
+            0),
+      gauge("nv_pinned_memory_pool_used_bytes", "Pinned memory pool used memory size, in bytes", 0),
+      gauge("process_resident_memory_bytes", "Resident memory of this process", resident * page),
+      gauge("process_virtual_memory_bytes", "Address space of this process", pages * page),
+      counter("process_cpu_seconds_total", "Processor time of this process", process_cpu_seconds()),
+      gauge("process_open_fds", "Open file descriptors", open_files()),
+      gauge("process_max_fds", "File descriptors that may be open", max_open_files()),
+      gauge("process_threads", "Threads of this process",
+            number_after("/proc/self/status", "Threads:")),
+      gauge("process_start_time_seconds", "Start of this process since the Unix epoch",
+            start_time()),
+      gauge("proa_processors", "Processors that this process may use, by affinity and quota",
+            available_cpus()),
+      gauge("proa_memory_limit_bytes", "Memory that this process may use, by machine and container",
+            static_cast<double>(available_memory_bytes())),
+      counter("proa_cgroup_throttled_seconds_total",
+              "Time this container was held back by its processor quota", throttled_seconds()),
   };
 }
 
