@@ -100,7 +100,12 @@ void RestCall::fail(const Error& error) {
 Status ControlRestCall::on_body(Body body) {
   const std::string_view text(reinterpret_cast<const char*>(body.bytes.data()), body.bytes.size);
   RestReply answer = answer_rest(request_, text, service_, context());
-  PROA_ASSIGN(answer_memory_, reserve_answer(*context().budget, answer.body.size()));
+  if (request_.endpoint == RestEndpoint::kMetrics) {
+    // A server whose memory is full must still be able to say so.
+    answer_memory_ = context().budget->reserve(answer.body.size());
+  } else {
+    PROA_ASSIGN(answer_memory_, reserve_answer(*context().budget, answer.body.size()));
+  }
   reply(std::move(answer));
   return {};
 }
