@@ -2,6 +2,7 @@
 #include <string>
 
 #include "fmt/format.h"
+#include "health.h"
 #include "infer.h"
 #include "inspect.h"
 #include "serve.h"
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
   CLI::App* infer = proa::add_infer_command(app, infer_options);
   proa::InspectOptions inspect_options;
   CLI::App* inspect = proa::add_inspect_command(app, inspect_options);
+  proa::HealthOptions health_options;
+  CLI::App* health = proa::add_health_command(app, health_options);
 
   try {
     app.parse(argc, argv);
@@ -44,6 +47,7 @@ int main(int argc, char** argv) {
   }
   if (serve->parsed()) return proa::run_serve(serve_options);
   if (infer->parsed()) return proa::run_infer(infer_options);
+  if (health->parsed()) return proa::run_health(health_options);
   if (inspect->parsed()) return proa::run_inspect(inspect_options);
   fmt::print(stderr, "A command is missing.\n\n{}", app.help());
   return kUsageError;
