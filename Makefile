@@ -43,8 +43,9 @@ bench: build ## Measure against the bars; results in benchmarks/results/
 install: build ## Install under PREFIX: bin/proa, its libraries, an example
 	@$(PYTHON) tools/dist.py install '$(PREFIX)'
 
-dist: build ## Make dist/proa-VERSION-linux-x86_64.tar.xz
+dist: build ## Make the tarball and the .deb in dist/
 	@$(PYTHON) tools/dist.py tarball
+	@$(PYTHON) tools/deb.py
 
 clean: ## Remove what was built (keeps .venv)
 	@rm -rf build dist

@@ -20,6 +20,8 @@ OPENVINO_PARTS = ("libopenvino.so.*", "libopenvino_intel_cpu_plugin.so",
                   "libopenvino_ir_frontend.so.*", "libopenvino_onnx_frontend.so.*",
                   "libopenvino_paddle_frontend.so.*", "libopenvino_tensorflow_frontend.so.*",
                   "libopenvino_tensorflow_lite_frontend.so.*", "libtbb.so.*")
+# Packages whose code is inside bin/proa itself, because it is all in headers.
+HEADER_PACKAGES = ("libboost1.81-dev", "libcli11-dev")
 # Parts of glibc: these come from the system that runs proa.
 GLIBC = re.compile(r"(ld-linux-x86-64|lib(c|m|mvec|dl|rt|pthread|resolv|anl|util))\.so\.\d+$")
 LINE = re.compile(r"^\s*(\S+) => (\S+)")
@@ -74,8 +76,8 @@ def copy_licences(libraries, target):
     site = openvino_folder().parent
     (openvino,) = site.glob("openvino-*.dist-info/licenses")
     shutil.copytree(openvino, target / "openvino")
-    for path in libraries.values():
-        package = owning_package(path.resolve())
+    packages = {path: owning_package(path.resolve()) for path in libraries.values()}
+    for path, package in [*packages.items(), *((name, name) for name in HEADER_PACKAGES)]:
         notice = pathlib.Path("/usr/share/doc", package, "copyright")
         if not package or not notice.is_file():
             sys.exit(f"dist: no licence found for {path}")
@@ -113,9 +115,14 @@ def version():
     return re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.+)$", cache, re.MULTILINE).group(1)
 
 
+def tarball_name():
+    """That of the folder in the tarball, and with .tar.xz of the tarball."""
+    return f"proa-{version()}-linux-x86_64"
+
+
 def tarball():
     """dist/proa-VERSION-linux-x86_64.tar.xz, the same bytes for the same files."""
-    name = f"proa-{version()}-linux-x86_64"
+    name = tarball_name()
     output = ROOT / "dist" / f"{name}.tar.xz"
     output.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
