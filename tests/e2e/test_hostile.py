@@ -277,7 +277,7 @@ def test_connections_dropped_in_the_middle(server):
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        list(pool.map(drop, range(1000)))
+        list(pool.map(drop, range(10_000)))
 
 
 def test_protocols_at_the_wrong_door(server):
