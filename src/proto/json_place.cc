@@ -6,11 +6,20 @@
 
 namespace proa::proto {
 
+JsonPosition JsonLines::position(const char* at) {
+  const auto end = static_cast<std::size_t>(at - text_.data());
+  if (end < seen_) *this = JsonLines(text_);
+  for (; seen_ < end; ++seen_) {
+    if (text_[seen_] != '\n') continue;
+    ++line_;
+    line_start_ = seen_ + 1;
+  }
+  return {line_, static_cast<int>(end - line_start_) + 1};
+}
+
 std::string json_place(std::string_view text, const char* at) {
-  const std::string_view before(text.data(), at - text.data());
-  const auto line = std::ranges::count(before, '\n') + 1;
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
-  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+  const JsonPosition position = JsonLines(text).position(at);
+  return fmt::format("line {}, column {}", position.line, position.column);
 }
 
 const char* json_position(std::string_view text, simdjson::ondemand::document& document) {

@@ -157,16 +157,43 @@ INSTANTIATE_TEST_SUITE_P(
                 "FORMAT_NHWC, FORMAT_NCHW"},
         BadCase{R"({"name":"a","name":"b"})", "line 1, column 13: name: set twice"},
         BadCase{R"({"metric_tags":{"a":"1","a":"2"}})",
-                "line 1, column 25: metric_tags.a: set twice"},
+                "line 1, column 25: metric_tags[a]: set twice"},
         BadCase{R"({"dynamic_batching":{},"sequence_batching":{}})",
                 "line 1, column 24: sequence_batching: only one field of 'scheduling_choice' may "
                 "be set, and 'dynamic_batching' is already"},
         BadCase{R"({"dynamic_batching":{"priority_queue_policy":{"x":{}}}})",
-                "line 1, column 47: dynamic_batching.priority_queue_policy.x: wanted a 64-bit "
+                "line 1, column 47: dynamic_batching.priority_queue_policy[x]: wanted a 64-bit "
                 "integer, not negative as key"},
         BadCase{R"({"name":"a"} x)",
                 "line 1, column 14: wanted the end of the text after the closing brace"},
         BadCase{R"([])", "line 1, column 1: wanted an object, got an array"}));
+
+TEST(JsonReaderTest, TellsEverythingThatIsWrongAndEverythingThatIsStated) {
+  ModelConfig config;
+  const JsonReading reading = read_json(
+      "{\"nam\": 1,\n \"max_batch_size\": 0, \"platform\": null,\n"
+      " \"input\": [{\"dims\": [1, \"x\", [2], 3], \"data_type\": \"FP32\"}, 7],\n"
+      " \"parameters\": {\"k\": {\"string_value\": \"v\"}}}",
+      config);
+  std::vector<std::string> problems, stated;
+  for (const JsonNote& note : reading.problems) {
+    problems.push_back(fmt::format("{}:{} {}: {}", note.position.line, note.position.column,
+                                   note.path, note.problem.substr(0, 20)));
+  }
+  EXPECT_THAT(problems, testing::ElementsAre("1:2 : ModelConfig has no f",
+                                             "3:25 input[0].dims[1]: wanted a 64-bit inte",
+                                             "3:30 input[0].dims[2]: wanted a 64-bit inte",
+                                             "3:52 input[0].data_type: 'FP32' is not one of",
+                                             "3:61 input[1]: wanted an object, go"));
+  for (const JsonNote& note : reading.stated) stated.push_back(note.path);
+  EXPECT_THAT(stated,
+              testing::ElementsAre("max_batch_size", "input", "input[0]", "input[0].dims",
+                                   "input[0].dims[0]", "input[0].dims[1]", "input[0].dims[2]",
+                                   "input[0].dims[3]", "input[0].data_type", "input[1]",
+                                   "parameters", "parameters[k]", "parameters[k].string_value"));
+  EXPECT_EQ(reading.stated[0].position.line, 2);
+  EXPECT_EQ(reading.stated[0].position.column, 2);
+}
 
 TEST(JsonReaderTest, RefusesWhatIsNotJson) {
   for (const char* json :
