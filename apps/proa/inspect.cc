@@ -7,6 +7,7 @@
 #include "backends/openvino/description.h"
 #include "base/log.h"
 #include "base/timer.h"
+#include "config/proto_writer.h"
 #include "config_draft.h"
 #include "fmt/format.h"
 #include "local_model.h"
@@ -93,7 +94,7 @@ std::string repository_file_name(const std::filesystem::path& file) {
 
 // The draft of a model file, with the way to use it; a model's folder has its configuration.
 std::string draft_of(const LocalModel& model, ModelPathKind kind) {
-  if (kind != ModelPathKind::kFile) return config_draft(model.config);
+  if (kind != ModelPathKind::kFile) return config::to_text(model.config);
   config::ModelConfig config = model.config;
   config.default_model_filename = repository_file_name(model.file);
   config.name.clear();

@@ -102,7 +102,8 @@ void choose_device(const CompletionOptions& options, ParsedConfig& parsed) {
 
 void complete_instance_groups(ParsedConfig& parsed) {
   ModelConfig& config = parsed.config;
-  if (config.instance_groups.empty()) config.instance_groups.emplace_back();
+  // Named as in Triton: a group that nobody wrote like the model, others by number.
+  if (config.instance_groups.empty()) config.instance_groups.emplace_back().name = config.name;
   for (std::size_t i = 0; i < config.instance_groups.size(); ++i) {
     InstanceGroup& group = config.instance_groups[i];
     if (group.name.empty()) group.name = fmt::format("{}_{}", config.name, i);
@@ -116,6 +117,19 @@ void complete_instance_groups(ParsedConfig& parsed) {
                     "write KIND_GPU to run the model on a GPU",
                     i));
     group.gpus.clear();
+  }
+}
+
+// Triton runs larger batches than the model has; here they would be refused.
+void fit_warm_ups(ParsedConfig& parsed) {
+  const std::int32_t most = std::max(1, parsed.config.max_batch_size);
+  for (std::size_t i = 0; i < parsed.config.warm_ups.size(); ++i) {
+    std::int32_t& batch_size = parsed.config.warm_ups[i].batch_size;
+    if (batch_size <= most) continue;
+    parsed.warnings.push_back(
+        fmt::format("model_warmup[{}].batch_size: {} becomes {}, because max_batch_size is {}", i,
+                    batch_size, most, parsed.config.max_batch_size));
+    batch_size = most;
   }
 }
 
@@ -157,6 +171,7 @@ Status complete_rest(const CompletionOptions& options, ParsedConfig& parsed) {
   }
   if (config.dynamic_batching) std::ranges::sort(config.dynamic_batching->preferred_batch_sizes);
   complete_instance_groups(parsed);
+  fit_warm_ups(parsed);
   Problems problems;
   check_values(config, true, problems);
   check_complete(config, problems);

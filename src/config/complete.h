@@ -12,10 +12,14 @@ namespace proa::config {
 // Completion fills what a configuration leaves open and never changes what it states. In order:
 // complete_from_folder(), the backend's own part (inputs, outputs, whether the model batches),
 // complete_rest().
+
+// Of models that batch and say nothing else, as in Triton.
+inline constexpr std::int32_t kDefaultMaxBatchSize = 4;
+
 struct CompletionOptions {
   bool enabled = true;  // false: name, backend, inputs and outputs must be stated
   // For models whose first dimension is open when the configuration says nothing; 0 = do not batch.
-  std::int32_t default_max_batch_size = 4;
+  std::int32_t default_max_batch_size = kDefaultMaxBatchSize;
   bool gpu_models_on_cpu = false;  // KIND_GPU means the CPU, with a warning
 };
 

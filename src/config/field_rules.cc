@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/log.h"
+#include "config/map_key.h"
 #include "proto/model_config.pb.h"
 
 namespace proa::config {
@@ -33,8 +33,14 @@ constexpr FieldRule kRules[] = {
     {"output.is_non_linear_format_io", kWarned, "such formats exist in TensorRT only"},
     {"batch_input", kRefused, "ragged batches are not built yet"},
     {"batch_output", kRefused, "ragged batches are not built yet"},
-    {"optimization", kWarned,
-     "it steers other products; results are FP32 unless the model itself says otherwise"},
+    {"optimization.graph", kWarned, "the backend chooses its graph optimisations itself"},
+    {"optimization.priority", kWarned, "all models have the same priority"},
+    {"optimization.cuda", kWarned, "CUDA graphs exist in TensorRT only"},
+    {"optimization.execution_accelerators", kHonoured, ""},
+    {"optimization.input_pinned_memory", kWarned, "buffers are not copied between devices"},
+    {"optimization.output_pinned_memory", kWarned, "buffers are not copied between devices"},
+    {"optimization.gather_kernel_buffer_threshold", kWarned, "it steers a kernel of TensorRT"},
+    {"optimization.eager_batching", kWarned, "the inputs of a batch are gathered when it starts"},
     {"dynamic_batching", kHonoured, ""},
     {"sequence_batching", kRefused,
      "sequences are not built yet; the model would lose its state between requests"},
@@ -56,10 +62,10 @@ constexpr FieldRule kRules[] = {
      "custom batching libraries cannot be loaded; remove the parameter to batch by size and delay"},
     {"model_warmup", kWarned,
      "no requests are sent ahead; the backends warm up by themselves before a model is ready"},
-    {"model_operations", kRefused,
+    {"model_operations.op_library_filename", kRefused,
      "libraries of custom operators cannot be loaded; export the model without them"},
     {"model_transaction_policy", kHonoured, ""},
-    {"model_repository_agents", kRefused,
+    {"model_repository_agents.agents", kRefused,
      "agents (checksums, decryption) are not built yet, and files must not be served unchecked"},
     {"response_cache.enable", kWarned, "there is no cache; every response is computed"},
     {"model_metrics", kHonoured, ""},
@@ -101,13 +107,10 @@ class RuleWalk {
 
   void visit_map(const pb::Message& message, const pb::FieldDescriptor& field,
                  const std::string& path, const std::string& rule_path) {
-    const pb::FieldDescriptor* key = field.message_type()->map_key();
-    if (key->cpp_type() != pb::FieldDescriptor::CPPTYPE_STRING) return;
     const pb::Reflection* reflection = message.GetReflection();
     for (int i = 0; i < reflection->FieldSize(message, &field); ++i) {
-      const pb::Message& entry = reflection->GetRepeatedMessage(message, &field, i);
-      const std::string name = entry.GetReflection()->GetString(entry, key);
-      decide(fmt::format("{}[{}]", path, log::printable(name)), rule_path + "." + name);
+      const std::string key = map_key(reflection->GetRepeatedMessage(message, &field, i));
+      decide(fmt::format("{}[{}]", path, key), rule_path + "." + key);
     }
   }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
+
+namespace inference {
+class ModelConfig;
+}
 
 namespace proa::config {
 
@@ -43,6 +48,8 @@ struct QueuePolicy {
   // A request's own timeout counts when it is shorter than the default.
   bool allow_timeout_override = false;
   std::uint32_t max_queue_size = 0;  // requests; 0 = no bound
+
+  bool operator==(const QueuePolicy&) const = default;
 };
 
 struct DynamicBatching {
@@ -61,6 +68,25 @@ struct InstanceGroup {
   Kind kind = Kind::kAuto;
   std::int32_t count = 1;
   std::vector<std::int32_t> gpus;
+};
+
+// Requests that a version answers before it is ready, so that no client waits for what happens only
+// once.
+struct WarmUp {
+  enum class Data : std::uint8_t { kZero, kRandom, kFile };
+  struct Input {
+    DataType type = DataType::kInvalid;
+    Shape dims;  // without the batch dimension when the model batches
+    Data data = Data::kZero;
+    // kFile: the bytes of one element of the batch, which is repeated: row-major, little endian,
+    // BYTES elements with their length in front. A path relative to `warmup/` in the model's
+    // folder.
+    std::string file;
+  };
+  std::string name;
+  std::int32_t batch_size = 1;          // 0 = not sent
+  std::map<std::string, Input> inputs;  // by tensor
+  std::int32_t count = 1;               // how often the request is sent
 };
 
 struct VersionPolicy {
@@ -85,6 +111,7 @@ struct ModelConfig {
   std::vector<Tensor> outputs;
   std::optional<DynamicBatching> dynamic_batching;  // none = the default scheduler
   std::vector<InstanceGroup> instance_groups;
+  std::vector<WarmUp> warm_ups;
   std::string default_model_filename;
   std::map<std::string, std::string> parameters;
   std::map<std::string, std::string> metric_tags;
@@ -92,6 +119,12 @@ struct ModelConfig {
   // (a key, one of kHistogramFamilies); families that are not named keep their usual ones.
   std::map<std::string, std::vector<double>> histogram_buckets;
   bool decoupled = false;
+  // `optimization` lets an accelerator compute in half precision; a backend may do so unless its
+  // parameters say otherwise.
+  bool half_precision = false;
+
+  // What the author wrote, for showing the fields that have no effect here; null = nothing.
+  std::shared_ptr<const inference::ModelConfig> stated;
 
   bool batches() const { return max_batch_size > 0; }
 

@@ -8,10 +8,6 @@
 #include "config/given_fields.h"
 #include "config/model_config.h"
 
-namespace inference {
-class ModelConfig;
-}
-
 namespace proa::config {
 
 // What one configuration states, before completion (config/complete.h).
@@ -24,13 +20,14 @@ struct ParsedConfig {
   std::string file;                   // what error messages call it
 };
 
-// Reads a config.pbtxt. Errors: kInvalidArgument with everything that is wrong with it, one line
-// per problem: "FILE:LINE:COLUMN: FIELD: what is wrong, and what to write instead".
+// Reads a config.pbtxt: protobuf text, or JSON when it begins with '{', so that what GET .../config
+// shows can be put in its place. Errors: kInvalidArgument with everything that is wrong with it,
+// one line per problem: "FILE:LINE:COLUMN: FIELD: what is wrong, and what to write instead".
 Result<ParsedConfig> parse_config(std::string_view text, std::string_view file);
 
-// The same for a message that came by another way (JSON), with what it states.
-Result<ParsedConfig> check_config(const inference::ModelConfig& message, GivenFields given,
-                                  std::string_view file);
+// Reads JSON as GET .../config shows it and a load request brings it. A field counts as stated
+// unless it is null, a 0 too. Errors: as parse_config().
+Result<ParsedConfig> parse_config_json(std::string_view json, std::string_view file);
 
 // More than any real one has.
 inline constexpr std::size_t kMaxConfigBytes = 4 << 20;

@@ -1,6 +1,7 @@
 #include "config/proto_reader.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/log.h"
 #include "config/backend_names.h"
@@ -16,7 +17,8 @@ constexpr std::uint64_t kMaxMicroseconds = 9'000'000'000'000'000;
 // Reads the message; fields are named by their paths in problems.
 class Reader {
  public:
-  Reader(const GivenFields& given, Problems& problems) : given_(given), problems_(problems) {}
+  Reader(const GivenFields& given, Problems& problems, std::vector<std::string>& warnings)
+      : given_(given), problems_(problems), warnings_(warnings) {}
 
   ModelConfig read(const inference::ModelConfig& message) {
     ModelConfig config;
@@ -25,15 +27,17 @@ class Reader {
     config.backend = read_backend(message);
     config.version_policy = read_version_policy(message.version_policy());
     config.max_batch_size = message.max_batch_size();
-    for (int i = 0; i < message.input_size(); ++i) {
-      config.inputs.push_back(read_input(message.input(i), fmt::format("input[{}]", i)));
-    }
+    for (const auto& input : message.input()) config.inputs.push_back(read_input(input));
     for (const auto& output : message.output()) config.outputs.push_back(read_output(output));
     if (message.has_dynamic_batching()) {
       config.dynamic_batching = read_dynamic_batching(message.dynamic_batching());
     }
     for (const auto& group : message.instance_group()) {
       config.instance_groups.push_back(read_instance_group(group));
+    }
+    for (int i = 0; i < message.model_warmup_size(); ++i) {
+      config.warm_ups.push_back(
+          read_warm_up(message.model_warmup(i), fmt::format("model_warmup[{}]", i)));
     }
     config.default_model_filename = message.default_model_filename();
     for (const auto& [key, value] : message.parameters()) {
@@ -42,6 +46,9 @@ class Reader {
     config.metric_tags.insert(message.metric_tags().begin(), message.metric_tags().end());
     config.histogram_buckets = read_metric_controls(message.model_metrics(), problems_);
     config.decoupled = message.model_transaction_policy().decoupled();
+    const auto& accelerators = message.optimization().execution_accelerators();
+    config.half_precision = read_accelerators(accelerators.gpu_execution_accelerator(), "gpu") |
+                            read_accelerators(accelerators.cpu_execution_accelerator(), "cpu");
     return config;
   }
 
@@ -102,14 +109,9 @@ class Reader {
     return tensor;
   }
 
-  Tensor read_input(const inference::ModelInput& message, const std::string& field) {
+  static Tensor read_input(const inference::ModelInput& message) {
     Tensor tensor = read_tensor(message);
-    if (!inference::ModelInput::Format_IsValid(message.format())) {
-      problems_.add(field + ".format",
-                    fmt::format("{} is the number of no format; write FORMAT_NONE,"
-                                " FORMAT_NHWC or FORMAT_NCHW",
-                                static_cast<int>(message.format())));
-    } else {
+    if (inference::ModelInput::Format_IsValid(message.format())) {
       tensor.format = static_cast<Tensor::Format>(message.format());
     }
     tensor.optional = message.optional();
@@ -134,11 +136,7 @@ class Reader {
   QueuePolicy read_queue_policy(const inference::ModelQueuePolicy& message,
                                 const std::string& field) {
     QueuePolicy policy;
-    if (!inference::ModelQueuePolicy::TimeoutAction_IsValid(message.timeout_action())) {
-      problems_.add(field + ".timeout_action",
-                    fmt::format("{} is the number of no action; write REJECT or DELAY",
-                                static_cast<int>(message.timeout_action())));
-    } else {
+    if (inference::ModelQueuePolicy::TimeoutAction_IsValid(message.timeout_action())) {
       policy.timeout_action = static_cast<QueuePolicy::TimeoutAction>(message.timeout_action());
     }
     policy.default_timeout = read_duration(message.default_timeout_microseconds(),
@@ -160,11 +158,80 @@ class Reader {
     batching.default_priority_level = message.default_priority_level();
     batching.default_queue_policy =
         read_queue_policy(message.default_queue_policy(), field + ".default_queue_policy");
+    if (batching.priority_levels == 0 && !message.priority_queue_policy().empty()) {
+      warnings_.push_back(field + ".priority_queue_policy has no effect: priority_levels is 0");
+      return batching;
+    }
     for (const auto& [level, policy] : message.priority_queue_policy()) {
       batching.priority_queue_policies[level] = read_queue_policy(
           policy, fmt::format("{}.priority_queue_policy[{}].value", field, level));
     }
     return batching;
+  }
+
+  // Whether one of them is TensorRT told to use FP16.
+  template <class Accelerators>
+  bool read_accelerators(const Accelerators& accelerators, std::string_view device) {
+    bool half_precision = false;
+    for (int i = 0; i < accelerators.size(); ++i) {
+      const auto& accelerator = accelerators[i];
+      const auto mode = accelerator.parameters().find("precision_mode");
+      const bool half = accelerator.name() == "tensorrt" &&
+                        mode != accelerator.parameters().end() && mode->second == "FP16";
+      half_precision |= half;
+      warnings_.push_back(
+          fmt::format("optimization.execution_accelerators.{}_execution_accelerator[{}]: there is "
+                      "no accelerator "
+                      "'{}' here{}",
+                      device, i, log::printable(accelerator.name()),
+                      half ? "; its precision_mode FP16 is taken as inference_precision f16" : ""));
+    }
+    return half_precision;
+  }
+
+  WarmUp read_warm_up(const inference::ModelWarmup& message, const std::string& field) {
+    WarmUp warm_up;
+    warm_up.name = message.name();
+    warm_up.batch_size = read_count(message.batch_size(), field + ".batch_size");
+    warm_up.count = std::max(1, read_count(message.count(), field + ".count"));
+    for (const auto& [name, input] : message.inputs()) {
+      warm_up.inputs[name] =
+          read_warm_up_input(input, fmt::format("{}.inputs[{}]", field, log::printable(name)));
+    }
+    return warm_up;
+  }
+
+  std::int32_t read_count(std::uint32_t value, const std::string& field) {
+    if (value <= std::numeric_limits<std::int32_t>::max()) return static_cast<std::int32_t>(value);
+    problems_.add(field, fmt::format("{} is too large; write a number below 2147483648", value));
+    return 1;
+  }
+
+  WarmUp::Input read_warm_up_input(const inference::ModelWarmup::Input& message,
+                                   const std::string& field) {
+    WarmUp::Input input;
+    if (inference::DataType_IsValid(message.data_type())) {
+      input.type = static_cast<DataType>(message.data_type());
+    }
+    for (const std::int64_t dim : message.dims()) input.dims.push_back(dim);
+    // As in Triton, which of the fields is there counts, and not its value.
+    switch (message.input_data_type_case()) {
+      case inference::ModelWarmup::Input::kZeroData:
+        input.data = WarmUp::Data::kZero;
+        break;
+      case inference::ModelWarmup::Input::kRandomData:
+        input.data = WarmUp::Data::kRandom;
+        break;
+      case inference::ModelWarmup::Input::kInputDataFile:
+        input.data = WarmUp::Data::kFile;
+        input.file = message.input_data_file();
+        break;
+      case inference::ModelWarmup::Input::INPUT_DATA_TYPE_NOT_SET:
+        problems_.add(field,
+                      "it has no data: write zero_data: true, random_data: true or "
+                      "input_data_file: \"FILE\"");
+    }
+    return input;
   }
 
   InstanceGroup read_instance_group(const inference::ModelInstanceGroup& message) {
@@ -190,13 +257,14 @@ class Reader {
 
   const GivenFields& given_;
   Problems& problems_;
+  std::vector<std::string>& warnings_;
 };
 
 }  // namespace
 
 ModelConfig read_proto(const inference::ModelConfig& message, const GivenFields& given,
-                       Problems& problems) {
-  return Reader(given, problems).read(message);
+                       Problems& problems, std::vector<std::string>& warnings) {
+  return Reader(given, problems, warnings).read(message);
 }
 
 }  // namespace proa::config

@@ -11,7 +11,8 @@ class ModelConfig;
 namespace proa::config {
 
 // The message for `config`, as GET .../config shows it: every field in force, completed ones
-// included. Reading it back gives the same configuration.
+// included, and what the author stated for the others. Reading it back, as text or as JSON, and
+// completing it again gives the same message.
 inference::ModelConfig to_proto(const ModelConfig& config);
 
 // The same as config.pbtxt.

@@ -39,7 +39,7 @@ TEST(ToProtoTest, SurvivesTheWayThroughJson) {
   inference::ModelConfig read;
   ASSERT_TRUE(proto::from_json(proto::to_json(message), read));
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(message, read));
-  const Result<ParsedConfig> again = check_config(read, {}, "json");
+  const Result<ParsedConfig> again = parse_config_json(proto::to_json(message), "json");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_text(again->config), to_text(completed(kText).config));
 }
@@ -50,7 +50,7 @@ TEST(ToProtoTest, ShowsWhatWasCompleted) {
   EXPECT_THAT(json, HasSubstr(R"("backend":"openvino")"));
   EXPECT_THAT(json, HasSubstr(R"("default_model_filename":"model.onnx")"));
   EXPECT_THAT(json, HasSubstr(R"("version_policy":{"latest":{"num_versions":1}})"));
-  EXPECT_THAT(json, HasSubstr(R"("name":"m_0","kind":"KIND_CPU","count":1)"));
+  EXPECT_THAT(json, HasSubstr(R"("name":"m","kind":"KIND_CPU","count":1)"));
   EXPECT_THAT(json, HasSubstr(R"("preferred_batch_size":[2,4])"));
   EXPECT_THAT(json, HasSubstr(R"("max_queue_delay_microseconds":9000000000)"));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "config/map_key.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "proto/nearest_name.h"
@@ -223,14 +224,6 @@ class PlaceWalk {
     visit(index < 0 ? reflection->GetMessage(message, &field)
                     : reflection->GetRepeatedMessage(message, &field, index),
           *nested, path + ".");
-  }
-
-  static std::string map_key(const pb::Message& entry) {
-    const pb::FieldDescriptor* key = entry.GetDescriptor()->map_key();
-    if (key->cpp_type() == pb::FieldDescriptor::CPPTYPE_STRING) {
-      return log::printable(entry.GetReflection()->GetString(entry, key));
-    }
-    return std::to_string(entry.GetReflection()->GetUInt64(entry, key));
   }
 
   void add(const pb::TextFormat::ParseLocation& place, std::string path) {

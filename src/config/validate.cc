@@ -1,22 +1,21 @@
 #include "config/validate.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "base/log.h"
+#include "config/path_rules.h"
+#include "config/warm_up_rules.h"
 #include "proto/json_text.h"
 
 namespace proa::config {
 namespace {
 
-bool is_utf8(std::string_view text) { return proto::valid_utf8_prefix(text) == text.size(); }
-
-void check_name(const std::string& name, const std::string& field, Problems& problems) {
-  if (name.empty()) problems.add(field, "every tensor needs a name");
-  if (!is_utf8(name)) {
-    problems.add(field, "the name is not UTF-8 text");
-  }
+// Of names that come from files and folders; scalar_rules.h looks at those that are stated.
+void check_utf8(const std::string& name, const std::string& field, Problems& problems) {
+  if (proto::valid_utf8_prefix(name) == name.size()) return;
+  problems.add(field, fmt::format("the name '{}' is not UTF-8 text: rename it where it comes from",
+                                  log::printable(name)));
 }
 
 void check_dims(const Tensor& tensor, const std::string& field, Problems& problems) {
@@ -64,23 +63,13 @@ void check_reshape(const Tensor& tensor, const std::string& field, Problems& pro
                   tensor.reshape->to_string(), tensor.dims.to_string()));
 }
 
-void check_label_filename(const Tensor& tensor, const std::string& field, Problems& problems) {
-  const std::filesystem::path path(tensor.label_filename);
-  if (path.is_absolute() || std::ranges::find(path, std::filesystem::path("..")) != path.end()) {
-    problems.add(field + ".label_filename",
-                 fmt::format("'{}' must lie inside the model's folder: write it relative to that "
-                             "folder, without '..'",
-                             log::printable(tensor.label_filename)));
-  }
-}
-
 void check_tensors(const std::vector<Tensor>& tensors, const std::string& list,
                    Problems& problems) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
     const std::string field = fmt::format("{}[{}]", list, i);
-    check_name(tensor.name, field + ".name", problems);
+    if (tensor.name.empty()) problems.add(field + ".name", "every tensor needs a name");
     if (!tensor.name.empty() && !names.insert(tensor.name).second) {
       problems.add(field + ".name", fmt::format("'{}' is the name of an earlier {} too: rename one",
                                                 log::printable(tensor.name), list));
@@ -94,7 +83,8 @@ void check_tensors(const std::vector<Tensor>& tensors, const std::string& list,
     }
     check_dims(tensor, field, problems);
     check_reshape(tensor, field, problems);
-    check_label_filename(tensor, field, problems);
+    check_stays_inside(tensor.label_filename, "the model's folder", field + ".label_filename",
+                       problems);
   }
 }
 
@@ -206,10 +196,15 @@ void check_values(const ModelConfig& config, bool max_batch_size_known, Problems
     check_ordering(*config.dynamic_batching, problems);
   }
   check_instance_groups(config, problems);
+  check_warm_ups(config, problems);
 }
 
 void check_complete(const ModelConfig& config, Problems& problems) {
-  check_name(config.name, "name", problems);
+  if (config.name.empty())
+    problems.add("name", "it is missing: write the name of the model's folder");
+  check_utf8(config.name, "name", problems);
+  for (const Tensor& tensor : config.inputs) check_utf8(tensor.name, "input", problems);
+  for (const Tensor& tensor : config.outputs) check_utf8(tensor.name, "output", problems);
   if (config.backend.empty()) {
     problems.add("backend", "it is missing: write the name of a backend, for example \"openvino\"");
   }
@@ -219,6 +214,7 @@ void check_complete(const ModelConfig& config, Problems& problems) {
   if (config.outputs.empty()) {
     problems.add("output", "the model has no outputs: list them, with name, data_type and dims");
   }
+  check_warm_ups_fit(config, problems);
 }
 
 }  // namespace proa::config

@@ -96,7 +96,7 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
                                                                  const config::ModelConfig& config,
                                                                  const LoadContext& context) {
   std::vector<std::string> unknown_keys;
-  PROA_ASSIGN(const Settings settings, parse_settings(config.parameters, unknown_keys));
+  PROA_ASSIGN(const Settings settings, parse_settings(config, unknown_keys));
   warn_of_unknown(config, unknown_keys);
   PROA_ASSIGN(openvino::Binding binding, bind_and_reshape(*model, config));
   PROA_ASSIGN(engine::Graph graph, import_model(model, 1));

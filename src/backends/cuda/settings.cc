@@ -44,10 +44,11 @@ Result<std::vector<std::int64_t>> parse_buckets(std::string_view key, std::strin
 
 }  // namespace
 
-Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+Result<Settings> parse_settings(const config::ModelConfig& config,
                                 std::vector<std::string>& unknown_keys) {
   Settings settings;
-  for (const auto& [key, value] : parameters) {
+  if (config.half_precision) settings.precision = engine::Precision::kFp16;
+  for (const auto& [key, value] : config.parameters) {
     const std::string name = lower_case(key);
     if (name == "inference_precision" || name == "inference_precision_hint") {
       PROA_ASSIGN(settings.precision, parse_precision(key, value));

@@ -1,17 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "config/model_config.h"
 #include "engine/passes/pass.h"
 
 namespace proa::backends::cuda {
 
-// What `parameters` of a model configuration say to this backend. docs/backend-cuda.md lists them.
+// What a model configuration says to this backend: `parameters`, which docs/backend-cuda.md lists,
+// and half_precision.
 struct Settings {
   engine::Precision precision = engine::Precision::kFp32;
   bool tune = true;                   // time kernels at load instead of taking the first that fits
@@ -20,7 +21,7 @@ struct Settings {
 
 // Keys that mean nothing here are appended to `unknown_keys`.
 // Errors: kInvalidArgument naming the parameter, its value and what may stand there.
-Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+Result<Settings> parse_settings(const config::ModelConfig& config,
                                 std::vector<std::string>& unknown_keys);
 
 // Batch sizes that get plans of their own: powers of two, the preferred sizes and the largest,

@@ -10,12 +10,18 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+config::ModelConfig with_parameters(std::map<std::string, std::string> parameters) {
+  config::ModelConfig config;
+  config.parameters = std::move(parameters);
+  return config;
+}
+
 TEST(CudaSettingsTest, ReadsItsParametersAndListsTheRest) {
   std::vector<std::string> unknown;
-  const auto settings = parse_settings({{"INFERENCE_PRECISION", "FP16"},
-                                        {"gpu_buckets", "64,1,8"},
-                                        {"gpu_tuning", "first"},
-                                        {"warm_up_ms", "3"}},
+  const auto settings = parse_settings(with_parameters({{"INFERENCE_PRECISION", "FP16"},
+                                                        {"gpu_buckets", "64,1,8"},
+                                                        {"gpu_tuning", "first"},
+                                                        {"warm_up_ms", "3"}}),
                                        unknown);
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->precision, engine::Precision::kFp16);
@@ -38,7 +44,7 @@ TEST(CudaSettingsTest, BadValuesAreNamed) {
   for (const auto& [key, value] :
        {std::pair("inference_precision", "int4"), std::pair("gpu_buckets", "1,x"),
         std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some")}) {
-    const auto settings = parse_settings({{key, value}}, unknown);
+    const auto settings = parse_settings(with_parameters({{key, value}}), unknown);
     ASSERT_FALSE(settings) << key;
     EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(settings.error().message, HasSubstr(key));

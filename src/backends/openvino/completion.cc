@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "config/complete.h"
+
 namespace proa::backends::openvino {
 namespace {
 
@@ -25,7 +27,7 @@ void complete_batching(const Signature& signature, config::ModelConfig& config) 
                        std::ranges::all_of(signature.outputs, has_open_first_extent) &&
                        !has_full_dims(config.inputs, signature.inputs) &&
                        !has_full_dims(config.outputs, signature.outputs);
-  config.max_batch_size = batches ? kDefaultMaxBatchSize : 0;
+  config.max_batch_size = batches ? config::kDefaultMaxBatchSize : 0;
   if (batches && !config.dynamic_batching) config.dynamic_batching.emplace();
 }
 

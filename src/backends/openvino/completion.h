@@ -6,9 +6,6 @@
 
 namespace proa::backends::openvino {
 
-// The batch size that completion assumes for a model that batches and says nothing else.
-inline constexpr std::int32_t kDefaultMaxBatchSize = 4;
-
 // Fills what `config` leaves open from the model's signature: inputs and outputs that are not
 // listed, types and dims that are not given, and, unless `max_batch_size_given`, max_batch_size and
 // dynamic batching: a model batches when the first extent of all its inputs and outputs is open.

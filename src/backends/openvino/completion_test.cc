@@ -1,5 +1,6 @@
 #include "backends/openvino/completion.h"
 
+#include "config/complete.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +26,7 @@ Signature image_model(std::int64_t batch) {
 TEST(CompletionTest, FillsAnEmptyConfigurationOfABatchingModel) {
   config::ModelConfig config;
   ASSERT_TRUE(complete_from_signature(image_model(Shape::kAny), false, config));
-  EXPECT_EQ(config.max_batch_size, kDefaultMaxBatchSize);
+  EXPECT_EQ(config.max_batch_size, config::kDefaultMaxBatchSize);
   EXPECT_TRUE(config.dynamic_batching.has_value());
   ASSERT_EQ(config.inputs.size(), 1U);
   EXPECT_EQ(config.inputs[0].name, "input");
@@ -102,7 +103,7 @@ TEST(CompletionTest, GivesScalarsOneDimension) {
                             {tensor("y", DataType::kFp32, {Shape::kAny})}};
   config::ModelConfig config;
   ASSERT_TRUE(complete_from_signature(signature, false, config));
-  EXPECT_EQ(config.max_batch_size, kDefaultMaxBatchSize);
+  EXPECT_EQ(config.max_batch_size, config::kDefaultMaxBatchSize);
   EXPECT_EQ(config.inputs[0].dims, Shape{1});
   EXPECT_EQ(config.inputs[0].reshape, Shape{});
 }

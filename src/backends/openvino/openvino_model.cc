@@ -71,7 +71,7 @@ Result<std::unique_ptr<OpenVinoModel>> OpenVinoModel::create(Runtime& runtime,
                                                              const config::ModelConfig& config,
                                                              const Options& options) {
   std::vector<std::string> unknown_keys;
-  PROA_ASSIGN(Settings settings, parse_settings(config.parameters, unknown_keys));
+  PROA_ASSIGN(Settings settings, parse_settings(config, unknown_keys));
   warn_of_unknown(config, unknown_keys);
 
   PROA_ASSIGN(Binding binding, bind(read_signature(*model), config));

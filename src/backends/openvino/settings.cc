@@ -33,12 +33,13 @@ Result<core::Execution> parse_execution(std::string_view key, std::string_view v
 
 }  // namespace
 
-Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+Result<Settings> parse_settings(const config::ModelConfig& config,
                                 std::vector<std::string>& unknown_keys) {
   constexpr int kMostThreads = 1024;
   constexpr int kLongestWarmUpMs = 600'000;
   Settings settings;
-  for (const auto& [key, value] : parameters) {
+  if (config.half_precision) settings.precision = Precision::kF16;
+  for (const auto& [key, value] : config.parameters) {
     // Triton's OpenVINO backend writes its keys in capitals.
     const std::string name = lower_case(key);
     if (name == "inference_precision" || name == "inference_precision_hint") {

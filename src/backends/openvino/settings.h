@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -11,8 +10,8 @@ namespace proa::backends::openvino {
 
 enum class Precision : std::uint8_t { kF32, kBf16, kF16 };
 
-// What `parameters` of a model configuration say to this backend. docs/backend-openvino.md lists
-// them.
+// What a model configuration says to this backend: `parameters`, which docs/backend-openvino.md
+// lists, and half_precision.
 struct Settings {
   Precision precision = Precision::kF32;
   int threads = 0;  // of all instances together; 0 = as many as the process may use
@@ -23,7 +22,7 @@ struct Settings {
 
 // Keys that mean nothing here are appended to `unknown_keys`.
 // Errors: kInvalidArgument naming the parameter, its value and what may stand there.
-Result<Settings> parse_settings(const std::map<std::string, std::string>& parameters,
+Result<Settings> parse_settings(const config::ModelConfig& config,
                                 std::vector<std::string>& unknown_keys);
 
 }  // namespace proa::backends::openvino

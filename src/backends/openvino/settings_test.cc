@@ -9,6 +9,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+config::ModelConfig with_parameters(std::map<std::string, std::string> parameters) {
+  config::ModelConfig config;
+  config.parameters = std::move(parameters);
+  return config;
+}
+
+TEST(SettingsTest, TakesHalfPrecisionUnlessAParameterSaysOtherwise) {
+  std::vector<std::string> unknown;
+  config::ModelConfig config;
+  config.half_precision = true;
+  EXPECT_EQ(parse_settings(config, unknown)->precision, Precision::kF16);
+  config.parameters["inference_precision"] = "f32";
+  EXPECT_EQ(parse_settings(config, unknown)->precision, Precision::kF32);
+}
+
 TEST(SettingsTest, DefaultsToFullPrecision) {
   std::vector<std::string> unknown;
   const auto settings = parse_settings({}, unknown);
@@ -20,11 +35,11 @@ TEST(SettingsTest, DefaultsToFullPrecision) {
 
 TEST(SettingsTest, ReadsEveryParameterAndReportsTheRest) {
   std::vector<std::string> unknown;
-  const auto settings = parse_settings({{"inference_precision", "BF16"},
-                                        {"INFERENCE_NUM_THREADS", "3"},
-                                        {"execution", "inline"},
-                                        {"warm_up_ms", "0"},
-                                        {"SKIP_OV_DYNAMIC_BATCHSIZE", "YES"}},
+  const auto settings = parse_settings(with_parameters({{"inference_precision", "BF16"},
+                                                        {"INFERENCE_NUM_THREADS", "3"},
+                                                        {"execution", "inline"},
+                                                        {"warm_up_ms", "0"},
+                                                        {"SKIP_OV_DYNAMIC_BATCHSIZE", "YES"}}),
                                        unknown);
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->precision, Precision::kBf16);
@@ -42,7 +57,7 @@ TEST(SettingsTest, RefusesValuesByName) {
   };
   for (const auto& [key, value] : bad) {
     std::vector<std::string> unknown;
-    const auto settings = parse_settings({{key, value}}, unknown);
+    const auto settings = parse_settings(with_parameters({{key, value}}), unknown);
     ASSERT_FALSE(settings) << key << "=" << value;
     EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);
     EXPECT_THAT(settings.error().message, HasSubstr(key));
