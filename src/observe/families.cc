@@ -31,17 +31,22 @@ void add_value(prometheus::MetricFamily& to, const Labels& labels, double value)
 
 void add_histogram(prometheus::MetricFamily& to, const Labels& labels, const Histogram& values,
                    const std::vector<double>& bounds, double unit) {
-  prometheus::ClientMetric result = metric(labels);
   constexpr double kRounding = 1e-6;  // 0.0001 s are 100 us, not 99.99...
-  // The buckets are read first, so that no bucket counts more than the total.
+  constexpr double kMost = std::uint64_t{1} << Histogram::kMaxExponent;
+  prometheus::ClientMetric result = metric(labels);
+  const Histogram::Counts counts = values.counts();
+  std::size_t next = 0;
+  std::uint64_t cumulative = 0;
   for (const double bound : bounds) {
-    const auto limit = static_cast<std::uint64_t>(std::max(0.0, bound * unit + kRounding));
-    result.histogram.bucket.push_back({values.count_at_most(limit), bound});
+    const double limit = std::clamp(bound * unit + kRounding, 0.0, kMost);
+    const std::size_t last = Histogram::bucket_of(static_cast<std::uint64_t>(limit));
+    while (next <= last) cumulative += counts[next++];
+    result.histogram.bucket.push_back({cumulative, bound});
   }
-  result.histogram.sample_count = values.count();
+  while (next < counts.size()) cumulative += counts[next++];
+  result.histogram.bucket.push_back({cumulative, std::numeric_limits<double>::infinity()});
+  result.histogram.sample_count = cumulative;
   result.histogram.sample_sum = static_cast<double>(values.sum()) / unit;
-  result.histogram.bucket.push_back(
-      {result.histogram.sample_count, std::numeric_limits<double>::infinity()});
   to.metric.push_back(std::move(result));
 }
 
