@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import sbom
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 
@@ -35,6 +37,11 @@ def say(step):
 def openvino_folder():
     (folder,) = (ROOT / ".venv" / "lib").glob("python3*/site-packages/openvino")
     return folder.resolve()
+
+
+def openvino_metadata():
+    (folder,) = openvino_folder().parent.glob("openvino-*.dist-info")
+    return folder
 
 
 def system_libraries(binary):
@@ -70,19 +77,34 @@ def owning_package(path):
     return answer.stdout.split(":", 1)[0]
 
 
-def copy_licences(libraries, target):
-    """The licence of each library that went in, by the package it came from."""
+def packages_of(libraries):
+    """{Debian package: the files of the installation that hold its code}."""
+    packages = {package: ["bin/proa"] for package in HEADER_PACKAGES}
+    for name, path in libraries.items():
+        packages.setdefault(owning_package(path.resolve()), []).append(f"lib/proa/{name}")
+    return packages
+
+
+def copy_licences(packages, target):
+    """The licence of each package whose code went in."""
     target.mkdir(parents=True)
-    site = openvino_folder().parent
-    (openvino,) = site.glob("openvino-*.dist-info/licenses")
-    shutil.copytree(openvino, target / "openvino")
-    packages = {path: owning_package(path.resolve()) for path in libraries.values()}
-    for path, package in [*packages.items(), *((name, name) for name in HEADER_PACKAGES)]:
+    shutil.copytree(openvino_metadata() / "licenses", target / "openvino")
+    for package, files in packages.items():
         notice = pathlib.Path("/usr/share/doc", package, "copyright")
         if not package or not notice.is_file():
-            sys.exit(f"dist: no licence found for {path}")
-        (target / package).mkdir(exist_ok=True)
+            sys.exit(f"dist: no licence found for {files}")
+        (target / package).mkdir()
         shutil.copy(notice, target / package / "copyright")
+
+
+def bill_of_materials(packages, libraries):
+    """The text of sbom.cdx.json; libraries: the folder lib/proa."""
+    ours = {file for files in packages.values() for file in files}
+    rest = {f"lib/proa/{path.name}" for path in libraries.iterdir()} - ours
+    openvino = openvino_metadata().name.removesuffix(".dist-info").removeprefix("openvino-")
+    return sbom.document(version(), [
+        sbom.wheel_component("openvino", openvino, rest),
+        *(sbom.debian_component(package, files) for package, files in packages.items())])
 
 
 def copy_documents(target):
@@ -103,7 +125,9 @@ def install(prefix):
     say("copying OpenVINO and the libraries that proa needs")
     libraries = copy_libraries(BUILD / "bin" / "proa", prefix / "lib" / "proa")
     say("copying licences, documents and the example")
-    copy_licences(libraries, documents / "licences")
+    packages = packages_of(libraries)
+    copy_licences(packages, documents / "licences")
+    (documents / "sbom.cdx.json").write_text(bill_of_materials(packages, prefix / "lib" / "proa"))
     shutil.copy(ROOT / "tools" / "dist_readme.md", documents / "README.md")
     shutil.copy(ROOT / "CHANGELOG.md", documents / "CHANGELOG.md")
     copy_documents(documents / "docs")

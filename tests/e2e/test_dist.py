@@ -1,5 +1,6 @@
 """What `make install` and `make dist` lay out: it serves a trained model with nothing but glibc from
 outside."""
+import json
 import pathlib
 import re
 import subprocess
@@ -58,6 +59,17 @@ def test_its_readme_speaks_of_what_is_installed(prefix):
         assert (documents / name).exists() or (prefix / name).exists(), name
     example = (prefix / "share" / "proa" / "models" / "identity" / "config.pbtxt").read_text()
     assert "examples/models" not in example
+
+
+def test_the_bill_of_materials_names_every_library(prefix):
+    bill = json.loads((prefix / "share" / "doc" / "proa" / "sbom.cdx.json").read_text())
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "proa")
+    files = [entry["value"] for each in bill["components"] for entry in each["properties"]]
+    packed = {f"lib/proa/{path.name}" for path in (prefix / "lib" / "proa").iterdir()}
+    assert set(files) == packed | {"bin/proa"}
+    assert len(files) - files.count("bin/proa") == len(packed)  # each in one component
+    assert all(re.fullmatch(r"pkg:(deb/debian|pypi)/[\w.+-]+@[\w.:+~-]+(\?arch=amd64)?", each["purl"])
+               for each in bill["components"])
 
 
 def test_neither_python_nor_tests_are_inside(prefix):
