@@ -20,6 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 # Rooms whose unit tests run threads against each other; ThreadSanitizer builds only these.
 THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe")
+# End-to-end tests that send what no proper client sends.
+HOSTILE = ("tests/e2e/test_hostile.py", "tests/e2e/test_hostile_http.py")
 STEP_LIMIT_S = 30 * 60
 
 
@@ -125,10 +127,11 @@ def ctest(folder, report, jobs):
                  "-j", str(jobs), "--output-junit", str(junit)], junit)
 
 
-def pytest(report, *folders):
+def pytest(report, *arguments, environment=()):
+    """environment: NAME=VALUE for the tests and what they start."""
     junit = LOGS / report
-    return Step([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                 f"--junit-xml={junit}", *folders], junit)
+    return Step([*(["env", *environment] if environment else []), sys.executable, "-m", "pytest", "-q",
+                 "-p", "no:cacheprovider", f"--junit-xml={junit}", *arguments], junit)
 
 
 def configure(preset, *options):
@@ -163,14 +166,20 @@ def stages(jobs):
             configure("release"),
             build("release", jobs, "proa", "grpcpp_client"),
             pytest("e2e.xml", "tests/e2e")]),
-        "asan": ("unit tests under AddressSanitizer and UndefinedBehaviorSanitizer", [
+        "asan": ("unit tests and hostile clients under AddressSanitizer and "
+                 "UndefinedBehaviorSanitizer", [
             configure("asan"),
             build("asan", jobs),
-            ctest("build/asan", "asan.xml", jobs)]),
-        "tsan": ("unit tests of " + ", ".join(threaded) + " under ThreadSanitizer", [
+            ctest("build/asan", "asan.xml", jobs),
+            # Freed memory is kept aside to find its later use; the tests look at what a server holds.
+            pytest("asan-hostile.xml", *HOSTILE, "--proa", "build/asan/bin/proa",
+                   environment=["ASAN_OPTIONS=quarantine_size_mb=16"])]),
+        "tsan": ("unit tests of " + ", ".join(threaded) + " and a busy server under "
+                 "ThreadSanitizer", [
             configure("tsan"),
-            build("tsan", jobs, *(f"src/{room}/all" for room in threaded)),
-            *(ctest(f"build/tsan/src/{room}", f"tsan-{room}.xml", jobs) for room in threaded)]),
+            build("tsan", jobs, *(f"src/{room}/all" for room in threaded), "proa"),
+            *(ctest(f"build/tsan/src/{room}", f"tsan-{room}.xml", jobs) for room in threaded),
+            pytest("tsan-races.xml", "tests/e2e/test_races.py", "--proa", "build/tsan/bin/proa")]),
         "analyze": ("clang-19 with -Wthread-safety -Werror over src/", [
             configure("analyze", "-DPROA_BUILD_TESTS=OFF"),
             build("analyze", jobs, gate=False)]),
