@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "fmt/format.h"
+#include "image/picture_plan.h"
 #include "infer_output.h"
 #include "infer_values.h"
 #include "model_place.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr double kDefaultTimeoutS = 60;
 constexpr std::size_t kMaxLabelBytes = 16 << 20;
+constexpr std::size_t kMaxPictureBytes = 256 << 20;
 
 // What stays the same from one request to the next.
 struct Session {
@@ -29,7 +31,7 @@ struct Session {
   std::vector<NamedTensor> inputs;  // given by --input
   std::vector<WantedOutput> outputs;
   std::optional<std::size_t> picture_input;
-  PicturePlan plan;
+  image::PicturePlan plan;
   std::vector<std::string> labels;
   bool labels_judged = false;
   SaveNames save_names;
@@ -94,10 +96,18 @@ Status prepare_inputs(Session& session) {
   return {};
 }
 
+image::PictureInput picture_input(const TensorDescription& input) {
+  return {input.name, input.type, input.shape};
+}
+
 Result<std::size_t> choose_picture_input(const Session& session) {
   const ModelSignature& signature = session.predictor.signature();
   const std::string& name = session.options.picture_input;
-  if (name.empty()) return find_picture_input(signature);
+  if (name.empty()) {
+    std::vector<image::PictureInput> inputs;
+    for (const TensorDescription& input : signature.inputs) inputs.push_back(picture_input(input));
+    return image::find_picture_input(inputs);
+  }
   for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
     if (signature.inputs[i].name == name) return i;
   }
@@ -116,8 +126,9 @@ Status prepare_pictures(Session& session) {
         list_tensors(signature.inputs));
   }
   PROA_ASSIGN(session.picture_input, choose_picture_input(session));
-  PROA_ASSIGN(session.plan, plan_picture(signature.inputs[*session.picture_input],
-                                         signature.batches, session.options.picture));
+  PROA_ASSIGN(session.plan,
+              image::plan_picture(picture_input(signature.inputs[*session.picture_input]),
+                                  signature.batches, session.options.picture));
   fmt::print("picture: {}\n", session.plan.to_string());
   return {};
 }
@@ -203,6 +214,13 @@ Status show_outputs(Session& session, std::size_t picture,
     fmt::print("  saved to {}\n", path.string());
   }
   return {};
+}
+
+Result<Tensor> load_picture(const std::filesystem::path& path, const image::PicturePlan& plan) {
+  PROA_ASSIGN(const std::string file, storage::read_file(path, kMaxPictureBytes));
+  auto tensor = image::prepare_picture(std::as_bytes(std::span(file)), plan);
+  if (!tensor) return with_context(path.string(), std::move(tensor).error());
+  return tensor;
 }
 
 // `index` is that of the picture; 0 without pictures.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "infer_picture.h"
+#include "image/picture_plan.h"
 
 namespace CLI {
 class App;
@@ -22,7 +22,7 @@ struct InferOptions {
   bool in_process = false;
   std::string version;
   std::optional<double> timeout_s;  // default 60; only for servers
-  PictureOptions picture;
+  image::PictureOptions picture;
   std::string picture_input;
   int top = 5;
   std::filesystem::path labels;

@@ -72,7 +72,7 @@ void add_data_options(CLI::App& command, InferOptions& options) {
 
 void add_picture_options(CLI::App& command, InferOptions& options) {
   const std::string group = "How pictures are prepared";
-  PictureOptions& picture = options.picture;
+  image::PictureOptions& picture = options.picture;
   command.add_option("--picture-input", options.picture_input, "Input that takes the picture")
       ->option_text("NAME")
       ->group(group);

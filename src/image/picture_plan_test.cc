@@ -1,9 +1,12 @@
-#include "infer_picture.h"
+#include "image/picture_plan.h"
+
+#include <fstream>
+#include <iterator>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace proa {
+namespace proa::image {
 namespace {
 
 using ::testing::AllOf;
@@ -11,16 +14,16 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kAny = Shape::kAny;
 
-TensorDescription fp32(std::string name, Shape shape) {
+PictureInput fp32(std::string name, Shape shape) {
   return {std::move(name), DataType::kFp32, std::move(shape)};
 }
 
-std::string plan(const TensorDescription& input, bool batches, const PictureOptions& options = {}) {
+std::string plan(const PictureInput& input, bool batches, const PictureOptions& options = {}) {
   const auto planned = plan_picture(input, batches, options);
   return planned ? planned->to_string() : planned.error().message;
 }
 
-TEST(InferPictureTest, FollowsTheInputsShape) {
+TEST(PicturePlanTest, FollowsTheInputsShape) {
   EXPECT_EQ(plan(fp32("x", {kAny, 3, 224, 224}), true),
             "RGB, short side 256 bicubic, centre crop 224x224, (x - 127) * 1/128, FP32 NCHW");
   EXPECT_EQ(plan(fp32("x", {1, 448, 448, 3}), false),
@@ -34,7 +37,7 @@ TEST(InferPictureTest, FollowsTheInputsShape) {
   EXPECT_EQ(plan({"x", DataType::kBytes, {kAny, 1}}, true), "sent as it is");
 }
 
-TEST(InferPictureTest, TakesWhatIsSaid) {
+TEST(PicturePlanTest, TakesWhatIsSaid) {
   const auto x = fp32("x", {kAny, 3, kAny, kAny});
   EXPECT_EQ(
       plan(x, true,
@@ -46,7 +49,7 @@ TEST(InferPictureTest, TakesWhatIsSaid) {
             "RGB, short side 100 bicubic, centre crop 90x80, (x - 127) * 1/128, FP32 NCHW");
 }
 
-TEST(InferPictureTest, NamesTheOptionThatIsWrong) {
+TEST(PicturePlanTest, NamesTheOptionThatIsWrong) {
   const auto x = fp32("x", {kAny, 3, 224, 224});
   EXPECT_THAT(plan(x, true, {.mean = "1,2"}), HasSubstr("--mean has 2 numbers"));
   EXPECT_THAT(plan(x, true, {.scale = "1/0"}), HasSubstr("division by 0"));
@@ -58,34 +61,34 @@ TEST(InferPictureTest, NamesTheOptionThatIsWrong) {
   EXPECT_THAT(plan({"x", DataType::kInt64, {kAny, 3, 224, 224}}, true), HasSubstr("INT64"));
 }
 
-TEST(InferPictureTest, FindsTheInputThatLooksLikeAPicture) {
-  ModelSignature signature;
-  signature.inputs = {fp32("size", {kAny, 2}), fp32("image", {kAny, 3, 8, 8})};
-  EXPECT_EQ(*find_picture_input(signature), 1U);
-  signature.inputs.push_back(fp32("mask", {kAny, 1, 8, 8}));
-  const auto ambiguous = find_picture_input(signature);
+TEST(PicturePlanTest, FindsTheInputThatLooksLikeAPicture) {
+  std::vector<PictureInput> inputs = {fp32("size", {kAny, 2}), fp32("image", {kAny, 3, 8, 8})};
+  EXPECT_EQ(*find_picture_input(inputs), 1U);
+  inputs.push_back(fp32("mask", {kAny, 1, 8, 8}));
+  const auto ambiguous = find_picture_input(inputs);
   ASSERT_FALSE(ambiguous);
   EXPECT_THAT(ambiguous.error().message, HasSubstr("--picture-input"));
 }
 
-TEST(InferPictureTest, LoadsAFile) {
-  const std::filesystem::path file =
-      std::filesystem::path(PROA_SOURCE_DIR) / "src/image/testing/cases/decode_rgb.png";
+TEST(PicturePlanTest, PreparesAFile) {
+  std::ifstream stream(std::string(PROA_SOURCE_DIR) + "/src/image/testing/cases/decode_rgb.png",
+                       std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  const auto file = std::as_bytes(std::span(bytes));
   const auto planned = plan_picture(fp32("x", {kAny, 3, 8, 8}), true, {});
   ASSERT_TRUE(planned);
-  const auto tensor = load_picture(file, *planned);
+  const auto tensor = prepare_picture(file, *planned);
   ASSERT_TRUE(tensor) << tensor.error().message;
   EXPECT_EQ(tensor->shape, (Shape{1, 3, 8, 8}));
-  EXPECT_FALSE(load_picture("/no/such.png", *planned));
+  EXPECT_FALSE(prepare_picture(file.first(10), *planned));
 
   const auto large = plan_picture(fp32("x", {kAny, 3, kAny, kAny}), true, {.resize = "100"});
   ASSERT_TRUE(large);
-  const auto refused = load_picture(file, *large);
+  const auto refused = prepare_picture(file, *large);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
-              AllOf(HasSubstr("decode_rgb.png"), HasSubstr("the crop of 224x224 is larger"),
-                    HasSubstr("after resizing")));
+              AllOf(HasSubstr("the crop of 224x224 is larger"), HasSubstr("after resizing")));
 }
 
 }  // namespace
-}  // namespace proa
+}  // namespace proa::image

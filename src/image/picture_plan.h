@@ -1,18 +1,25 @@
 #pragma once
 
 #include <array>
-#include <filesystem>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/result.h"
 #include "image/resize.h"
 #include "image/to_tensor.h"
-#include "predictor.h"
+#include "tensor/data_type.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
 
-namespace proa {
+namespace proa::image {
 
-// How pictures become input; what is not given follows from the input's shape.
+// From a picture file to a model's input: what is done is worked out once from the input's shape
+// and what the user said, then done to every file.
+
+// How pictures become input; what is not given follows from the input's shape. The fields are
+// flags of the same name, and errors call them so.
 struct PictureOptions {
   std::string mean = "127";        // one number, or one per channel
   std::string scale = "1/128";     // the same; a number or a fraction
@@ -21,6 +28,13 @@ struct PictureOptions {
   std::string layout = "auto";     // auto, nchw, nhwc
   std::string channels = "auto";   // auto, rgb, bgr, grey
   std::string filter = "bicubic";  // bicubic, bilinear
+};
+
+// An input of a model; `shape` is whole, Shape::kAny = any extent.
+struct PictureInput {
+  std::string name;
+  DataType type = DataType::kInvalid;
+  Shape shape;
 };
 
 // What is done to a picture, worked out for one input.
@@ -32,8 +46,8 @@ struct PicturePlan {
   };
   std::optional<Size> exact;
   std::optional<Size> crop;
-  image::Filter filter = image::Filter::kBicubic;
-  image::TensorSpec tensor;
+  Filter filter = Filter::kBicubic;
+  TensorSpec tensor;
   std::string mean, scale;  // as the user wrote them
   bool drop_batch = false;  // the input has no batch dimension
 
@@ -43,15 +57,17 @@ struct PicturePlan {
 
 // Which input takes pictures: the only one, or the one that looks like a picture.
 // Errors: kInvalidArgument listing the inputs.
-Result<std::size_t> find_picture_input(const ModelSignature& signature);
+Result<std::size_t> find_picture_input(std::span<const PictureInput> inputs);
 
 // Defaults: crop to the input's height and width (224 where they are open), before that the short
 // side to 256/224 of it; inputs that are not square are resized to their size as a whole.
+// `batches`: the first extent of the shape is the batch.
 // Errors: kInvalidArgument naming the option or the input.
-Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
+Result<PicturePlan> plan_picture(const PictureInput& input, bool batches,
                                  const PictureOptions& options);
 
-// Errors: the file's, with its path; kInvalidArgument when the crop is larger than the picture.
-Result<Tensor> load_picture(const std::filesystem::path& path, const PicturePlan& plan);
+// The tensor of one picture file, its batch dimension 1 included where the input has one.
+// Errors: kInvalidArgument, decode()'s, or when the crop is larger than the picture.
+Result<Tensor> prepare_picture(std::span<const std::byte> file, const PicturePlan& plan);
 
-}  // namespace proa
+}  // namespace proa::image

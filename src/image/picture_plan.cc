@@ -1,31 +1,31 @@
-#include "infer_picture.h"
+#include "image/picture_plan.h"
 
 #include <cmath>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "base/text.h"
 #include "fmt/format.h"
 #include "image/decode.h"
-#include "infer_values.h"
-#include "storage/local_folder.h"
+#include "tensor/bytes_tensor.h"
 
-namespace proa {
+namespace proa::image {
 namespace {
 
-constexpr std::size_t kMaxPictureBytes = 256 << 20;
 constexpr int kDefaultSide = 224;
 constexpr int kMaxSide = 16'384;
 
 bool takes_channels(std::int64_t extent) { return extent == 1 || extent == 3; }
 
 // The extents behind the batch dimension, or all three of an input without one.
-std::optional<Shape> picture_extents(const TensorDescription& input) {
+std::optional<Shape> picture_extents(const PictureInput& input) {
   if (input.shape.rank() == 4) return input.shape.without_first();
   if (input.shape.rank() == 3) return input.shape;
   return std::nullopt;
 }
 
-bool looks_like_picture(const TensorDescription& input) {
+bool looks_like_picture(const PictureInput& input) {
   if (input.type == DataType::kBytes) return true;
   const auto extents = picture_extents(input);
   return extents && (takes_channels((*extents)[0]) || takes_channels((*extents)[2]));
@@ -78,10 +78,10 @@ Result<std::array<float, 3>> parse_channels(std::string_view option, std::string
 
 // Layout, and with it the channels, height and width that the input has (kAny = open).
 struct Frame {
-  image::Layout layout;
+  Layout layout;
   std::int64_t channels, height, width;
 };
-Result<Frame> find_frame(const TensorDescription& input, std::string_view layout) {
+Result<Frame> find_frame(const PictureInput& input, std::string_view layout) {
   const auto extents = picture_extents(input);
   if (!extents) {
     return error::invalid_argument("input '{}' has shape {}, which is no picture's", input.name,
@@ -89,26 +89,26 @@ Result<Frame> find_frame(const TensorDescription& input, std::string_view layout
   }
   const Shape& e = *extents;
   if (layout == "nchw" || (layout == "auto" && takes_channels(e[0]))) {
-    return Frame{image::Layout::kNchw, e[0], e[1], e[2]};
+    return Frame{Layout::kNchw, e[0], e[1], e[2]};
   }
   if (layout == "nhwc" || (layout == "auto" && takes_channels(e[2]))) {
-    return Frame{image::Layout::kNhwc, e[2], e[0], e[1]};
+    return Frame{Layout::kNhwc, e[2], e[0], e[1]};
   }
   return error::invalid_argument(
       "input '{}' has shape {}: say with --layout nchw or nhwc where the channels are", input.name,
       input.shape.to_string());
 }
 
-Result<image::Channels> find_channels(const TensorDescription& input, std::int64_t count,
-                                      std::string_view option) {
+Result<Channels> find_channels(const PictureInput& input, std::int64_t count,
+                               std::string_view option) {
   const bool grey = option == "grey" || (option == "auto" && count == 1);
   if (count != Shape::kAny && count != (grey ? 1 : 3)) {
     return error::invalid_argument(
         "input '{}' has shape {} with {} channel(s), but --channels is {}", input.name,
         input.shape.to_string(), count, option);
   }
-  if (grey) return image::Channels::kGrey;
-  return option == "bgr" ? image::Channels::kBgr : image::Channels::kRgb;
+  if (grey) return Channels::kGrey;
+  return option == "bgr" ? Channels::kBgr : Channels::kRgb;
 }
 
 // Defaults for what the user left open.
@@ -147,11 +147,11 @@ std::string as_written(const std::string& numbers) {
 }
 
 // The part of the picture that the plan wants, in the size that it wants.
-Result<image::Image> cut_out(image::Image picture, const PicturePlan& plan) {
+Result<Image> cut_out(Image picture, const PicturePlan& plan) {
   const PicturePlan::Size whole{picture.width, picture.height};
-  if (plan.short_side) picture = image::resize_short_side(picture, *plan.short_side, plan.filter);
+  if (plan.short_side) picture = resize_short_side(picture, *plan.short_side, plan.filter);
   if (plan.exact) {
-    picture = image::resize(picture, plan.exact->width, plan.exact->height, plan.filter);
+    picture = resize(picture, plan.exact->width, plan.exact->height, plan.filter);
   }
   if (!plan.crop) return picture;
   if (plan.crop->width > picture.width || plan.crop->height > picture.height) {
@@ -162,16 +162,25 @@ Result<image::Image> cut_out(image::Image picture, const PicturePlan& plan) {
             ? fmt::format(" after resizing ({}x{} before)", whole.width, whole.height)
             : "");
   }
-  return image::centre_crop(picture, plan.crop->width, plan.crop->height);
+  return centre_crop(picture, plan.crop->width, plan.crop->height);
 }
 
-std::string_view channels_name(image::Channels channels) {
+// The file as one BYTES element, shape [1].
+Tensor encoded_tensor(std::span<const std::byte> file) {
+  std::string element;
+  append_bytes_element(element, {reinterpret_cast<const char*>(file.data()), file.size()});
+  Buffer buffer = Buffer::allocate(element.size());
+  std::memcpy(buffer.data(), element.data(), element.size());
+  return Tensor{DataType::kBytes, Shape{1}, BufferView(std::move(buffer))};
+}
+
+std::string_view channels_name(Channels channels) {
   switch (channels) {
-    case image::Channels::kRgb:
+    case Channels::kRgb:
       return "RGB";
-    case image::Channels::kBgr:
+    case Channels::kBgr:
       return "BGR";
-    case image::Channels::kGrey:
+    case Channels::kGrey:
       return "grey";
   }
   return "";
@@ -181,7 +190,7 @@ std::string_view channels_name(image::Channels channels) {
 
 std::string PicturePlan::to_string() const {
   if (encoded) return "sent as it is";
-  const std::string_view kernel = filter == image::Filter::kBicubic ? "bicubic" : "bilinear";
+  const std::string_view kernel = filter == Filter::kBicubic ? "bicubic" : "bilinear";
   std::string text(channels_name(tensor.channels));
   if (short_side) text += fmt::format(", short side {} {}", *short_side, kernel);
   if (exact) text += fmt::format(", {}x{} {}", exact->width, exact->height, kernel);
@@ -190,17 +199,17 @@ std::string PicturePlan::to_string() const {
     text += fmt::format(", (x - {}) * {}", as_written(mean), as_written(scale));
   }
   text += fmt::format(", {} {}", data_type_name(tensor.type),
-                      tensor.layout == image::Layout::kNchw ? "NCHW" : "NHWC");
+                      tensor.layout == Layout::kNchw ? "NCHW" : "NHWC");
   return text;
 }
 
-Result<std::size_t> find_picture_input(const ModelSignature& signature) {
-  if (signature.inputs.size() == 1) return std::size_t{0};
+Result<std::size_t> find_picture_input(std::span<const PictureInput> inputs) {
+  if (inputs.size() == 1) return std::size_t{0};
   std::string names;
   std::optional<std::size_t> found;
   int candidates = 0;
-  for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
-    const TensorDescription& input = signature.inputs[i];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const PictureInput& input = inputs[i];
     names += fmt::format("{}{} {} {}", i == 0 ? "" : ", ", input.name, data_type_name(input.type),
                          input.shape.to_string());
     if (!looks_like_picture(input)) continue;
@@ -212,7 +221,7 @@ Result<std::size_t> find_picture_input(const ModelSignature& signature) {
       "say with --picture-input which input takes the picture; the model has: {}", names);
 }
 
-Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
+Result<PicturePlan> plan_picture(const PictureInput& input, bool batches,
                                  const PictureOptions& options) {
   PicturePlan plan;
   if (input.type == DataType::kBytes) {
@@ -233,27 +242,24 @@ Result<PicturePlan> plan_picture(const TensorDescription& input, bool batches,
   PROA_ASSIGN(plan.tensor.scale, parse_channels("scale", options.scale));
   plan.mean = options.mean;
   plan.scale = options.scale;
-  plan.filter = options.filter == "bilinear" ? image::Filter::kBilinear : image::Filter::kBicubic;
+  plan.filter = options.filter == "bilinear" ? Filter::kBilinear : Filter::kBicubic;
   plan.drop_batch = !batches && input.shape.rank() == 3;
   PROA_TRY(parse_sizes(options, plan));
   plan_sizes(frame, plan, !options.resize.empty(), !options.crop.empty());
   return plan;
 }
 
-Result<Tensor> load_picture(const std::filesystem::path& path, const PicturePlan& plan) {
-  PROA_ASSIGN(const std::string file, storage::read_file(path, kMaxPictureBytes));
+Result<Tensor> prepare_picture(std::span<const std::byte> file, const PicturePlan& plan) {
   if (plan.encoded) {
-    Tensor tensor = make_bytes_tensor(file);
+    Tensor tensor = encoded_tensor(file);
     if (!plan.drop_batch) tensor.shape = tensor.shape.with_first(1);
     return tensor;
   }
-  auto decoded = image::decode(std::as_bytes(std::span(file)));
-  if (!decoded) return with_context(path.string(), std::move(decoded).error());
-  auto picture = cut_out(std::move(*decoded), plan);
-  if (!picture) return with_context(path.string(), std::move(picture).error());
-  PROA_ASSIGN(Tensor tensor, image::to_tensor(*picture, plan.tensor));
+  PROA_ASSIGN(Image whole, decode(file));
+  PROA_ASSIGN(const Image picture, cut_out(std::move(whole), plan));
+  PROA_ASSIGN(Tensor tensor, to_tensor(picture, plan.tensor));
   if (plan.drop_batch) tensor.shape = tensor.shape.without_first();
   return tensor;
 }
 
-}  // namespace proa
+}  // namespace proa::image
