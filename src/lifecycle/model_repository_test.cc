@@ -251,7 +251,7 @@ TEST_F(ModelRepositoryTest, RefusesModelFilesFromOutsideTheRepository) {
   EXPECT_THAT(repository->find("linked", "").error().message, HasSubstr("leads out of"));
   EXPECT_THAT(repository->find("version", "").error().message, HasSubstr("leads out of"));
   EXPECT_THAT(repository->find("climbing", "").error().message,
-              HasSubstr("default_model_filename: '../../../model.onnx' is no path inside"));
+              HasSubstr("default_model_filename: '../../../model.onnx' must lie inside"));
 }
 
 TEST_F(ModelRepositoryTest, SaysWhatAFolderWithoutVersionsLacks) {
