@@ -48,6 +48,8 @@ class IdentityModel final : public core::LoadedModel {
     batch.inputs_ready = clock_.now();
     if (options_.fail_period > 0 && ++batches_ % options_.fail_period == 0) {
       batch.fail(error::internal("{}", options_.fail_message));
+    } else if (options_.echo_parameters) {
+      for (std::size_t r = 0; r < batch.requests().size(); ++r) echo(batch, r);
     } else {
       for (std::size_t i = 0; i < types_.size(); ++i) copy_output(batch, i);
     }
@@ -55,6 +57,17 @@ class IdentityModel final : public core::LoadedModel {
   }
 
  private:
+  // Answers request `r` with its own inputs and parameters.
+  void echo(Batch& batch, std::size_t r) const {
+    const core::Request& request = *batch.requests()[r];
+    core::Response response;
+    response.parameters = request.parameters;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      response.outputs.push_back(request.wants_output(i) ? request.inputs[i] : Tensor{});
+    }
+    batch.set_response(r, std::move(response));
+  }
+
   void copy_output(Batch& batch, std::size_t i) const {
     if (!batch.has_input(i)) return;
     const Tensor* single = batch.single_input(i);

@@ -80,6 +80,19 @@ TEST_F(IdentityBackendTest, CopiesUnlessZeroCopyIsAskedFor) {
   }
 }
 
+TEST_F(IdentityBackendTest, RepeatsTheParametersOfEachRequestWhenAskedTo) {
+  const auto model = load(config_with({{"echo_parameters", "true"}}));
+  const auto instance = *model->create_instance({});
+  auto first = core::float_request("a", 1, 2, 10);
+  first->parameters = {{"x-user", std::string("ann")}};
+  const auto responses =
+      run(*instance, requests_of(std::move(first), core::float_request("b", 1, 2, 50)));
+  ASSERT_EQ(responses[0].parameters.size(), 1u);
+  EXPECT_EQ(responses[0].parameters[0].name, "x-user");
+  EXPECT_TRUE(responses[1].parameters.empty());
+  EXPECT_THAT(core::floats(responses[1].outputs[0]), ElementsAre(50, 51));
+}
+
 TEST_F(IdentityBackendTest, RepeatsBytesAndLeavesOutAbsentOptionalInputs) {
   ModelConfig config;
   config.max_batch_size = 4;

@@ -47,6 +47,7 @@ Result<IdentityOptions> parse_identity_options(const config::ModelConfig& config
   options.execute_delay = std::chrono::milliseconds(delay);
   PROA_ASSIGN(options.blocking, read_bool(config, "blocking"));
   PROA_ASSIGN(options.zero_copy, read_bool(config, "zero_copy"));
+  PROA_ASSIGN(options.echo_parameters, read_bool(config, "echo_parameters"));
   PROA_ASSIGN(options.fail_period, read_number(config, "fail_every", UINT64_MAX));
   const std::string* message = find(config, "fail");
   if (message != nullptr && options.fail_period == 0) options.fail_period = 1;

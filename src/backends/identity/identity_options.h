@@ -15,6 +15,7 @@ struct IdentityOptions {
   std::chrono::milliseconds execute_delay{0};
   bool blocking = false;
   bool zero_copy = false;
+  bool echo_parameters = false;
   std::string fail_message;       // of the batches that fail
   std::uint64_t fail_period = 0;  // every n-th batch fails; 0 = none
 };
