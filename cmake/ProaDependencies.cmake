@@ -11,6 +11,8 @@ find_package(Boost 1.81 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
+# Not as "re2": gRPC's package would take that for CMake's own.
+pkg_check_modules(libre2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(turbojpeg REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -277,7 +278,7 @@ int fail(const Error& error, int exit_status) {
 
 int run_infer(const InferOptions& options) {
   constexpr int kFailed = 1, kUsageError = 2;
-  log::configure({.info = false});
+  PROA_CHECK(log::configure({.info = false}), "logging to stderr cannot fail");
   const auto place = find_model_place(options);
   if (!place) return fail(place.error(), kUsageError);
   const auto predictor = open_predictor(options, *place);

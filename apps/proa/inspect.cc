@@ -5,6 +5,7 @@
 
 #include "CLI/CLI.hpp"
 #include "backends/openvino/description.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/timer.h"
 #include "config/proto_writer.h"
@@ -190,7 +191,7 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options) {
 }
 
 int run_inspect(const InspectOptions& options) {
-  log::configure({.info = false});
+  PROA_CHECK(log::configure({.info = false}), "logging to stderr cannot fail");
   const Status status = inspect(options);
   std::fflush(stdout);
   if (status) return 0;

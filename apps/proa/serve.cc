@@ -34,13 +34,25 @@ class EndSignals {
   sigset_t set_;
 };
 
+// Says what becomes of flags that do not work; false when the server must not start with them.
+bool flags_are_fine(const ServeOptions& options) {
+  const FlagVerdict verdict = judge(options.unused);
+  for (const auto* lines :
+       {&options.deprecated, &options.backend_config.warnings, &verdict.warnings}) {
+    for (const std::string& line : *lines) log::warn("{}", line);
+  }
+  for (const std::string& line : verdict.errors) log::error("{}", line);
+  return verdict.errors.empty();
+}
+
 }  // namespace
 
 int run_serve(const ServeOptions& options) {
-  log::configure({.info = options.log_info,
-                  .warning = options.log_warning,
-                  .error = options.log_error,
-                  .verbose = options.log_verbose});
+  if (const Status logging = log::configure(options.log); !logging) {
+    log::error("--log-file: {}", logging.error().message);
+    return 2;
+  }
+  if (!flags_are_fine(options)) return 2;
   if (options.model_repositories.empty()) {
     log::error("--model-repository is required: the folder that holds one folder a model");
     return 2;

@@ -28,6 +28,36 @@ CLI::Option* add_number(CLI::App& app, const std::string& name, Number& value,
       ->option_text(fmt::format("N  (default {})", value));
 }
 
+// A time after which something happens, in milliseconds as in Triton's gRPC flags.
+void add_milliseconds(CLI::App& app, const std::string& name, std::chrono::milliseconds& value,
+                      const std::string& help, const char* shown_default) {
+  app.add_option_function<std::int32_t>(
+         name,
+         [&value](std::int32_t given) {
+           // Triton's way to say "never".
+           value = std::chrono::milliseconds(given == INT32_MAX ? 0 : given);
+         },
+         help)
+      ->check(CLI::Range(1, INT32_MAX))
+      ->option_text(fmt::format("MS  (default {})", shown_default))
+      ->group("gRPC connections");
+}
+
+void add_header_forward(CLI::App& app, const std::string& flag, const std::string& what,
+                        frontends::HeaderForward& forward) {
+  app.add_option_function<std::string>(
+         flag,
+         [&forward, flag](const std::string& pattern) {
+           auto compiled = frontends::HeaderForward::compile(pattern);
+           if (!compiled) throw CLI::ValidationError(flag, compiled.error().message);
+           forward = *std::move(compiled);
+         },
+         "Regular expression; " + what +
+             " whose name holds a match\nbecome parameters of the request")
+      ->option_text("REGEX  (default: none)")
+      ->group("Ports");
+}
+
 void add_endpoint(CLI::App& app, const std::string& flag, const std::string& service,
                   Endpoint& endpoint) {
   add_switch(app, "--allow-" + flag, endpoint.enabled, "Open the port for " + service)
@@ -40,6 +70,56 @@ void add_endpoint(CLI::App& app, const std::string& flag, const std::string& ser
   add_number<std::uint16_t>(app, "--" + flag + "-port", endpoint.port, "0 = any free port", 0,
                             UINT16_MAX)
       ->group("Ports");
+}
+
+void add_port_flags(CLI::App& app, ServeOptions& options) {
+  add_endpoint(app, "http", "KServe v2 over HTTP", options.http);
+  add_endpoint(app, "grpc", "KServe v2 over gRPC", options.grpc);
+  add_endpoint(app, "metrics", "/metrics", options.metrics);
+  for (auto& [flag, endpoint] : {std::pair("http", &options.http), {"grpc", &options.grpc}}) {
+    add_switch(app, fmt::format("--reuse-{}-port", flag), endpoint->reuse_port,
+               "Share the port with other servers of this user")
+        ->group("Ports");
+  }
+  add_header_forward(app, "--http-header-forward-pattern", "headers", options.http.header_forward);
+  add_header_forward(app, "--grpc-header-forward-pattern", "metadata", options.grpc.header_forward);
+}
+
+void add_grpc_connection_flags(CLI::App& app, net::Limits& limits) {
+  constexpr const char* kGroup = "gRPC connections";
+  add_milliseconds(app, "--grpc-keepalive-time", limits.ping_interval,
+                   "Ping a client that was silent so long", "7200000");
+  add_milliseconds(app, "--grpc-keepalive-timeout", limits.ping_timeout,
+                   "Cut it when no answer comes in that time", "20000");
+  app.add_option_function<int>(
+         "--grpc-keepalive-permit-without-calls",
+         [&limits](int permit) {
+           limits.ping_without_streams = limits.permit_pings_without_streams = permit != 0;
+         },
+         "Pings on connections without calls, both ways")
+      ->check(CLI::Range(0, 1))
+      ->option_text("0|1  (default 0)")
+      ->group(kGroup);
+  add_number<std::uint32_t>(
+      app, "--grpc-http2-max-pings-without-data", limits.max_pings_without_data,
+      "Pings to a client without data in between; 0 = any number", 0, INT32_MAX)
+      ->group(kGroup);
+  app.add_option_function<std::int32_t>(
+         "--grpc-http2-min-recv-ping-interval-without-data",
+         [&limits](std::int32_t given) {
+           limits.min_ping_interval = std::chrono::milliseconds(given);
+         },
+         "Pings of a client that come sooner are strikes")
+      ->check(CLI::Range(0, INT32_MAX))
+      ->option_text("MS  (default 300000)")
+      ->group(kGroup);
+  add_number<std::uint32_t>(app, "--grpc-http2-max-ping-strikes", limits.max_ping_strikes,
+                            "Strikes that a client may have; 0 = any number", 0, INT32_MAX)
+      ->group(kGroup);
+  add_milliseconds(app, "--grpc-max-connection-age", limits.max_connection_age,
+                   "End connections of that age", "never");
+  add_milliseconds(app, "--grpc-max-connection-age-grace", limits.age_grace,
+                   "Time that calls have to end then", "unlimited");
 }
 
 void add_model_flags(CLI::App& app, ServeOptions& options) {
@@ -76,6 +156,34 @@ void add_model_flags(CLI::App& app, ServeOptions& options) {
                  "File that keeps which GPU kernels are fastest: later starts\n"
                  "take seconds instead of minutes")
       ->option_text("FILE  (default none)")
+      ->group("Models");
+}
+
+void add_backend_flags(CLI::App& app, ServeOptions& options) {
+  app.add_option_function<bool>(
+         "--strict-model-config",
+         [&options](bool strict) {
+           options.auto_complete_config = !strict;
+           options.deprecated.emplace_back(
+               "--strict-model-config is deprecated: use --disable-auto-complete-config");
+         },
+         "")
+      ->expected(0, 1)
+      ->default_str("true")
+      ->group("");
+  app.add_option_function<std::vector<std::string>>(
+         "--backend-config",
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const Status status = read_backend_config(text, options.backend_config);
+             if (!status) throw CLI::ValidationError("--backend-config", status.error().message);
+           }
+         },
+         "Of these settings default-max-batch-size is followed: the batch\nsize of models that can "
+         "batch and do not say how far (4)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("[BACKEND,]KEY=VALUE")
       ->group("Models");
 }
 
@@ -140,20 +248,33 @@ void add_metrics_flags(CLI::App& app, observe::MetricsOptions& options) {
       ->group("Metrics");
 }
 
-void add_log_flags(CLI::App& app, ServeOptions& options) {
-  add_switch(app, "--log-info", options.log_info, "Log information")->group("Logging");
-  add_switch(app, "--log-warning", options.log_warning, "Log warnings")->group("Logging");
-  add_switch(app, "--log-error", options.log_error, "Log errors")->group("Logging");
-  app.add_option("--log-verbose", options.log_verbose, "Log details when above 0")
+void add_log_flags(CLI::App& app, log::Options& options) {
+  constexpr const char* kGroup = "Logging";
+  add_switch(app, "--log-info", options.info, "Log information")->group(kGroup);
+  add_switch(app, "--log-warning", options.warning, "Log warnings")->group(kGroup);
+  add_switch(app, "--log-error", options.error, "Log errors")->group(kGroup);
+  app.add_option("--log-verbose", options.verbose, "Log details when above 0")
       ->expected(0, 1)
       ->default_str("1")
       ->option_text("[=N]  (default 0)")
-      ->group("Logging");
+      ->group(kGroup);
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&options](const std::string& name) { options.format = *log::parse_format(name); },
+         "How a line begins")
+      ->check(CLI::IsMember({"default", "ISO8601"}))
+      ->option_text("default|ISO8601  (default ISO8601)")
+      ->group(kGroup);
+  app.add_option("--log-file", options.file, "Append to this file instead of stderr")
+      ->option_text("FILE")
+      ->group(kGroup);
 }
 
 constexpr const char* kFooter =
     "\nNobody is asked for a key and nothing is encrypted: keep the ports on a network you\n"
     "trust, or on 127.0.0.1 behind a proxy. Equal ports are one port that serves both.\n"
+    "\nEvery other flag of tritonserver is known too, and answered with a sentence "
+    "(docs/serve.md).\n"
     "\nExamples:\n"
     "  proa serve --model-repository models\n"
     "  proa serve --model-repository models --http-address 127.0.0.1 --grpc-address 127.0.0.1\n"
@@ -169,13 +290,14 @@ CLI::App* add_serve_command(CLI::App& app, ServeOptions& options) {
   serve->add_option("--id", options.server_id, "Name in the server's metadata")
       ->option_text("NAME  (default proa)");
   add_model_flags(*serve, options);
-  add_endpoint(*serve, "http", "KServe v2 over HTTP", options.http);
-  add_endpoint(*serve, "grpc", "KServe v2 over gRPC", options.grpc);
-  add_endpoint(*serve, "metrics", "/metrics", options.metrics);
+  add_backend_flags(*serve, options);
+  add_port_flags(*serve, options);
   add_compression_flag(*serve, options.grpc_compression);
+  add_grpc_connection_flags(*serve, options.limits);
   add_limit_flags(*serve, options);
   add_metrics_flags(*serve, options.metrics_options);
-  add_log_flags(*serve, options);
+  add_log_flags(*serve, options.log);
+  add_unused_triton_flags(*serve, options.unused);
   serve->footer(kFooter);
   return serve;
 }

@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "backend_config.h"
+#include "base/log.h"
 #include "frontends/options.h"
+#include "net/limits.h"
 #include "observe/metrics_options.h"
+#include "triton_flags.h"
 
 namespace CLI {
 class App;
@@ -18,7 +22,9 @@ namespace proa {
 struct Endpoint {
   bool enabled = true;
   std::string address;
-  std::uint16_t port = 0;  // 0 = any free one
+  std::uint16_t port = 0;   // 0 = any free one
+  bool reuse_port = false;  // share it with other processes of this user
+  frontends::HeaderForward header_forward;
 };
 
 // What `proa serve` was asked to do. Flags carry the names of Triton's, so that start scripts carry
@@ -27,6 +33,7 @@ struct ServeOptions {
   std::vector<std::filesystem::path> model_repositories;
   std::string model_control_mode = "none";
   bool auto_complete_config = true;
+  BackendConfig backend_config;
   bool strict_readiness = false;
   bool exit_on_error = false;
   int exit_timeout_s = 30;
@@ -35,10 +42,11 @@ struct ServeOptions {
   std::string gpu_tuning_cache;  // "" = nothing is kept
 
   std::string server_id = "proa";
-  Endpoint http{true, "0.0.0.0", 8000};
-  Endpoint grpc{true, "0.0.0.0", 8001};
-  Endpoint metrics{true, "", 8002};  // address "" = http's
-  int loops = 0;                     // event loop threads; 0 = one per available processor
+  Endpoint http{.address = "0.0.0.0", .port = 8000};
+  Endpoint grpc{.address = "0.0.0.0", .port = 8001};
+  Endpoint metrics{.port = 8002};  // address "" = http's
+  net::Limits limits;              // of every port; flags set keep-alive and age of HTTP/2
+  int loops = 0;                   // event loop threads; 0 = one per available processor
   std::size_t http_max_input_bytes = 64 << 20;
   std::size_t grpc_max_message_bytes = INT32_MAX;
   frontends::CompressionLevel grpc_compression = frontends::CompressionLevel::kNone;
@@ -46,10 +54,9 @@ struct ServeOptions {
 
   observe::MetricsOptions metrics_options;
 
-  bool log_info = true;
-  bool log_warning = true;
-  bool log_error = true;
-  int log_verbose = 0;
+  log::Options log;
+  GivenFlags unused;                    // flags of Triton's that do not work
+  std::vector<std::string> deprecated;  // a line for each old flag that was given
 };
 
 // Adds `serve` and its flags to `app`; the returned subcommand fills `options` when it is parsed.

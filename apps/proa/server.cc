@@ -41,6 +41,8 @@ frontends::FrontendContext Server::frontend_context() {
   context.options.http_max_input_bytes = options_.http_max_input_bytes;
   context.options.grpc_max_message_bytes = options_.grpc_max_message_bytes;
   context.options.grpc_response_compression = options_.grpc_compression;
+  context.options.http_header_forward = options_.http.header_forward;
+  context.options.grpc_header_forward = options_.grpc.header_forward;
   context.options.metrics = [this] { return render_metrics(); };
   return context;
 }
@@ -52,6 +54,7 @@ lifecycle::ModelRepository::Options Server::repository_options(OnLoaded on_loade
   options.loader.model = {.timer = &timer_, .reaper = &reaper_};
   options.loader.completion.enabled = options_.auto_complete_config;
   options.loader.completion.gpu_models_on_cpu = options_.gpu_models_on_cpu;
+  options.loader.completion.default_max_batch_size = options_.backend_config.default_max_batch_size;
   options.load_threads = options_.model_load_threads;
   options.strict_readiness = options_.strict_readiness;
   options.on_loaded = std::move(on_loaded);
@@ -92,6 +95,8 @@ Status Server::listen(const Port& port) {
   options.address = address_of(*port.endpoint);
   options.port = port.endpoint->port;
   options.factory = frontend_.factory(port.services);
+  options.shared = port.endpoint->reuse_port;
+  options.limits = options_.limits;
   options.limits.max_body_bytes =
       std::max<std::uint64_t>(options_.http_max_input_bytes, options_.grpc_max_message_bytes);
   PROA_ASSIGN(const net::Listener* listener, loops_.listen(std::move(options)));

@@ -1,22 +1,116 @@
 #include "base/log.h"
 
-#include "spdlog/sinks/stdout_sinks.h"
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "spdlog/pattern_formatter.h"
+#include "spdlog/sinks/base_sink.h"
 
 namespace proa::log {
+namespace {
 
-void configure(const Options& options) {
-  auto logger =
-      std::make_shared<spdlog::logger>("proa", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %L %v", spdlog::pattern_time_type::utc);
-  spdlog::level::level_enum level = spdlog::level::off;
-  if (options.error) level = spdlog::level::err;
-  if (options.warning) level = spdlog::level::warn;
-  if (options.info) level = spdlog::level::info;
-  if (options.verbose > 0) level = spdlog::level::debug;
-  logger->set_level(level);
-  logger->flush_on(spdlog::level::info);
-  spdlog::set_default_logger(std::move(logger));
+using Level = spdlog::level::level_enum;
+
+// Whether lines of that weight are wanted.
+bool wanted(const Options& options, Level level) {
+  if (level >= Level::err) return options.error;
+  if (level == Level::warn) return options.warning;
+  return level == Level::info ? options.info : options.verbose > 0;
 }
+
+// The lightest weight that is wanted: lines below it are not even put together.
+Level lowest(const Options& options) {
+  for (const Level level : {Level::debug, Level::info, Level::warn, Level::err}) {
+    if (wanted(options, level)) return level;
+  }
+  return Level::off;
+}
+
+const char* pattern(Format format) {
+  return format == Format::kIso8601 ? "%Y-%m-%dT%H:%M:%S.%eZ %L %v" : "%L%m%d %H:%M:%S.%f %P %v";
+}
+
+// Writes the wanted lines to one stream. base_sink's mutex guards all of it.
+class SwitchedSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  // Takes over `stream` unless it is stderr.
+  explicit SwitchedSink(std::FILE* stream) : stream_(stream) {}
+  ~SwitchedSink() override {
+    if (stream_ != stderr) std::fclose(stream_);
+  }
+
+  void use(const Options& options) {
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(pattern(options.format),
+                                                                 spdlog::pattern_time_type::utc);
+    std::lock_guard lock(mutex_);
+    options_ = options;
+    formatter_ = std::move(formatter);
+  }
+  Options options() {
+    std::lock_guard lock(mutex_);
+    return options_;
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (!wanted(options_, message.level)) return;
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    (void)std::fwrite(line.data(), 1, line.size(), stream_);
+  }
+  void flush_() override { (void)std::fflush(stream_); }
+
+ private:
+  std::FILE* const stream_;
+  Options options_;
+};
+
+// Set by configure(), never taken away.
+std::shared_ptr<SwitchedSink>& sink() {
+  static std::shared_ptr<SwitchedSink> instance;
+  return instance;
+}
+
+}  // namespace
+
+std::string_view format_name(Format format) {
+  return format == Format::kIso8601 ? "ISO8601" : "default";
+}
+
+Result<Format> parse_format(std::string_view name) {
+  for (const Format format : {Format::kIso8601, Format::kDefault}) {
+    if (name == format_name(format)) return format;
+  }
+  return error::invalid_argument("log format '{}' is not known: use 'default' or 'ISO8601'",
+                                 printable(name));
+}
+
+Status configure(const Options& options) {
+  std::FILE* stream = stderr;
+  if (!options.file.empty()) stream = std::fopen(options.file.c_str(), "ae");
+  if (stream == nullptr) {
+    return error::invalid_argument("log file '{}' cannot be opened: {}", options.file,
+                                   std::strerror(errno));
+  }
+  sink() = std::make_shared<SwitchedSink>(stream);
+  sink()->use(options);
+  auto logger = std::make_shared<spdlog::logger>("proa", sink());
+  logger->set_level(lowest(options));
+  logger->flush_on(Level::debug);
+  spdlog::set_default_logger(std::move(logger));
+  return {};
+}
+
+void change(const Options& options) {
+  if (sink() == nullptr) return;
+  Options next = options;
+  next.file = sink()->options().file;
+  sink()->use(next);
+  spdlog::default_logger_raw()->set_level(lowest(next));
+}
+
+Options current() { return sink() == nullptr ? Options() : sink()->options(); }
 
 std::string printable(std::string_view text) {
   std::string result;

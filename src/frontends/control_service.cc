@@ -6,6 +6,7 @@
 
 #include "config/proto_writer.h"
 #include "core/statistics.h"
+#include "frontends/log_settings.h"
 #include "frontends/model_messages.h"
 #include "lifecycle/model_repository.h"
 
@@ -13,9 +14,9 @@ namespace proa::frontends {
 namespace {
 
 // Extensions of KServe v2 that this server speaks, by Triton's names.
-constexpr std::array kExtensions = {"classification",      "model_repository",   "schedule_policy",
-                                    "model_configuration", "binary_tensor_data", "parameters",
-                                    "statistics"};
+constexpr std::array kExtensions = {
+    "classification",     "model_repository", "schedule_policy", "model_configuration",
+    "binary_tensor_data", "parameters",       "statistics",      "logging"};
 
 // Names that grpc.health.v1 knows beside models.
 constexpr std::array<std::string_view, 3> kServices = {"", "inference.GRPCInferenceService",
@@ -122,6 +123,15 @@ Result<inference::RepositoryModelLoadResponse> ControlService::repository_model_
 Result<inference::RepositoryModelUnloadResponse> ControlService::repository_model_unload(
     const inference::RepositoryModelUnloadRequest&) const {
   return no_loading();
+}
+
+Result<inference::LogSettingsResponse> ControlService::log_settings(
+    const inference::LogSettingsRequest& request) const {
+  if (!request.settings().empty()) {
+    PROA_ASSIGN(const log::Options options, with_settings(log::current(), request));
+    log::change(options);
+  }
+  return log_settings_message(log::current());
 }
 
 grpc::health::v1::HealthCheckResponse::ServingStatus ControlService::serving_status(

@@ -44,6 +44,10 @@ class ControlService {
   Result<inference::RepositoryModelUnloadResponse> repository_model_unload(
       const inference::RepositoryModelUnloadRequest& request) const;
 
+  // Changes what is logged, at once, and tells what is in force. Without settings it only tells.
+  Result<inference::LogSettingsResponse> log_settings(
+      const inference::LogSettingsRequest& request) const;
+
   // grpc.health.v1: "" is the server, any other name a model of that name or one of our services.
   grpc::health::v1::HealthCheckResponse::ServingStatus serving_status(
       std::string_view service) const;

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/timer.h"
 #include "core/memory_budget.h"
+#include "frontends/header_forward.h"
 #include "tensor/buffer.h"
 
 namespace proa::lifecycle {
@@ -38,6 +39,10 @@ struct ServerOptions {
   std::size_t http_max_input_bytes = std::size_t{64} << 20;  // a body, before and after inflating
   std::size_t grpc_max_message_bytes = 2'147'483'647;        // the same for a gRPC message
   CompressionLevel grpc_response_compression = CompressionLevel::kNone;
+
+  // Headers that become parameters of inference requests.
+  HeaderForward http_header_forward;
+  HeaderForward grpc_header_forward;
 
   // One ModelStreamInfer: requests in flight, their bytes, and bytes of answers the client has not
   // taken, beyond which the server starts and reads no further request.

@@ -29,7 +29,7 @@ constexpr std::string_view kPuppet =
 class ModelRepositoryTest : public testing::Test {
  protected:
   // Before there are threads.
-  static void SetUpTestSuite() { log::configure({.info = false}); }
+  static void SetUpTestSuite() { ASSERT_TRUE(log::configure({.info = false})); }
 
   void add_model(const std::string& name, std::string_view config = kConfig) {
     temp_.write("repo/" + name + "/config.pbtxt", config);

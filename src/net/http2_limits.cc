@@ -57,6 +57,8 @@ void Http2Session::keep_alive(TimePoint now) {
   const bool wanted = limits.ping_interval.count() > 0 && ping_deadline_ == kNever &&
                       (!idle() || limits.ping_without_streams);
   if (!wanted || now - last_read_ < limits.ping_interval) return;
+  if (limits.max_pings_without_data > 0 && pings_sent_ >= limits.max_pings_without_data) return;
+  ++pings_sent_;
   nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, kAlivePing);
   ping_deadline_ = connection_.deadline(limits.ping_timeout);
   connection_.mark_dirty();

@@ -227,6 +227,7 @@ void Http2Session::on_frame_sent(const nghttp2_frame& frame) {
       return;
   }
   pings_.on_data_sent();
+  pings_sent_ = 0;
   if ((frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
   Http2Stream* stream = find(frame.hd.stream_id);
   if (stream == nullptr || stream->request_ended()) return;

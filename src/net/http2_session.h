@@ -104,6 +104,7 @@ class Http2Session final : public Session {
   TimePoint stall_deadline_ = kNever;
   TimePoint last_read_;
   TimePoint ping_deadline_ = kNever;  // of our own keep-alive ping
+  std::uint32_t pings_sent_ = 0;      // of our own, since we last sent headers or data
   std::size_t unsent_ = 0;            // of all streams
   bool took_data_ = false;            // since the last tick
   Drain drain_ = Drain::kNone;

@@ -62,6 +62,8 @@ struct Limits {
   std::chrono::milliseconds ping_interval{7'200'000};
   std::chrono::milliseconds ping_timeout{20'000};
   bool ping_without_streams = false;
+  // So many of them without headers or data of ours in between; 0 = any number.
+  std::uint32_t max_pings_without_data = 2;
   // GOAWAY after that age; streams then have `age_grace` to end.
   std::chrono::milliseconds max_connection_age{0};
   std::chrono::milliseconds age_grace{0};

@@ -111,7 +111,8 @@ Result<std::unique_ptr<Listener>> Listener::open(ListenerOptions options,
 Status Listener::bind_all(std::span<EventLoop* const> loops, Duration tick) {
   PROA_ASSIGN(tcp::endpoint where, endpoint_of(options_));
   // SO_REUSEPORT would let us share the port of another server of the same user: look first.
-  if (where.port() != 0) PROA_TRY(bind_socket(options_, where, /*shared=*/false));
+  if (where.port() != 0 && !options_.shared)
+    PROA_TRY(bind_socket(options_, where, /*shared=*/false));
   for (EventLoop* loop : loops) {
     PROA_ASSIGN(Descriptor fd, bind_socket(options_, where, /*shared=*/true));
     if (::listen(fd.get(), kBacklog) != 0) return bind_error(options_, where, errno);

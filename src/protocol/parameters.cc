@@ -1,5 +1,6 @@
 #include "protocol/parameters.h"
 
+#include <algorithm>
 #include <array>
 
 namespace proa::protocol {
@@ -52,7 +53,9 @@ Status set_sequence_id(Parameter::Value value, InferRequest& request) {
   return {};
 }
 
-void set_in_list(Parameters& parameters, std::string_view name, Parameter::Value value) {
+}  // namespace
+
+void set_parameter(Parameters& parameters, std::string_view name, Parameter::Value value) {
   for (Parameter& parameter : parameters) {
     if (parameter.name == name) {
       parameter.value = std::move(value);
@@ -62,7 +65,12 @@ void set_in_list(Parameters& parameters, std::string_view name, Parameter::Value
   parameters.push_back({std::string(name), std::move(value)});
 }
 
-}  // namespace
+bool is_reserved_parameter(std::string_view name) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"sequence_id", "sequence_start", "sequence_end", "priority",
+                                       "timeout", "binary_data_output"});
+  return name.starts_with(kReservedPrefix) || std::ranges::find(kNames, name) != kNames.end();
+}
 
 Status set_request_parameter(InferRequest& request, std::string_view name, Parameter::Value value) {
   if (name == "sequence_id") return set_sequence_id(std::move(value), request);
@@ -78,7 +86,7 @@ Status set_request_parameter(InferRequest& request, std::string_view name, Param
         "parameter '{}' is refused: names that start with '{}' are reserved, rename it", name,
         kReservedPrefix);
   }
-  set_in_list(request.parameters, name, std::move(value));
+  set_parameter(request.parameters, name, std::move(value));
   return {};
 }
 
@@ -89,7 +97,7 @@ Status set_input_parameter(InferInput& input, std::string_view name, Parameter::
         "the request",
         input.name);
   }
-  set_in_list(input.parameters, name, std::move(value));
+  set_parameter(input.parameters, name, std::move(value));
   return {};
 }
 
@@ -117,7 +125,7 @@ Status set_output_parameter(InferRequestedOutput& output, std::string_view name,
     output.binary = binary;
     return {};
   }
-  set_in_list(output.parameters, name, std::move(value));
+  set_parameter(output.parameters, name, std::move(value));
   return {};
 }
 

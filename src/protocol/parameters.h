@@ -16,6 +16,12 @@ Status set_input_parameter(InferInput& input, std::string_view name, Parameter::
 Status set_output_parameter(InferRequestedOutput& output, std::string_view name,
                             Parameter::Value value);
 
+// Puts a parameter into a list, over one of the same name.
+void set_parameter(Parameters& parameters, std::string_view name, Parameter::Value value);
+
+// Whether a request's parameter of that name has a meaning, or is kept for one ("triton_...").
+bool is_reserved_parameter(std::string_view name);
+
 // The refusal of inputs and outputs beyond kMaxTensors, and of parameters beyond kMaxParameters.
 Error too_many_tensors();
 Error too_many_parameters();

@@ -1,12 +1,14 @@
 #include "frontends/grpc/grpc_methods.h"
 
 #include <array>
+#include <utility>
 
 #include "frontends/grpc/health_watch.h"
 #include "frontends/grpc/model_infer_call.h"
 #include "frontends/grpc/reflection.h"
 #include "frontends/grpc/stream_infer_call.h"
 #include "frontends/grpc/unary_call.h"
+#include "frontends/not_built.h"
 
 namespace proa::frontends {
 namespace {
@@ -42,28 +44,24 @@ constexpr std::array kControlMethods = {
                  &control_method<&ControlService::repository_model_load>},
     ControlEntry{"/inference.GRPCInferenceService/RepositoryModelUnload",
                  &control_method<&ControlService::repository_model_unload>},
+    ControlEntry{"/inference.GRPCInferenceService/LogSettings",
+                 &control_method<&ControlService::log_settings>},
     ControlEntry{"/grpc.health.v1.Health/Check", &control_method<&ControlService::health_check>},
 };
 
-// Methods of Triton's service that this server knows by name only.
-constexpr std::array kUnsupported = {
-    "SystemSharedMemoryStatus",
-    "SystemSharedMemoryRegister",
-    "SystemSharedMemoryUnregister",
-    "CudaSharedMemoryStatus",
-    "CudaSharedMemoryRegister",
-    "CudaSharedMemoryUnregister",
-    "TraceSetting",
-    "LogSettings",
+// Methods of Triton's service that are not built, by the ends of their names.
+constexpr std::array kNotBuilt = {
+    std::pair("SharedMemoryStatus", NotBuilt::kSharedMemory),
+    std::pair("SharedMemoryRegister", NotBuilt::kSharedMemory),
+    std::pair("SharedMemoryUnregister", NotBuilt::kSharedMemory),
+    std::pair("TraceSetting", NotBuilt::kTrace),
 };
 
 Handler refuse(std::string_view path) {
   if (path.starts_with(kInferenceService)) {
     const std::string_view method = path.substr(kInferenceService.size());
-    for (const std::string_view known : kUnsupported) {
-      if (method != known) continue;
-      return std::make_unique<RefusedCall>(
-          error::unimplemented("{} is not supported by this server", method));
+    for (const auto& [end, feature] : kNotBuilt) {
+      if (method.ends_with(end)) return std::make_unique<RefusedCall>(not_built(feature));
     }
   }
   return std::make_unique<RefusedCall>(error::unimplemented("unknown method {}", path));

@@ -91,10 +91,22 @@ TEST_F(GrpcMethodsTest, RefusesByStatusAndSentence) {
   EXPECT_EQ(error("ModelMetadata", unknown.SerializeAsString()),
             "5: Request for unknown model: 'nope' is not found");
   EXPECT_THAT(error("RepositoryModelLoad", ""), ::testing::StartsWith("14: explicit model load"));
-  EXPECT_EQ(error("TraceSetting", ""), "12: TraceSetting is not supported by this server");
+  EXPECT_THAT(error("TraceSetting", ""), ::testing::StartsWith("12: traces are not built"));
+  for (const char* method : {"SystemSharedMemoryStatus", "CudaSharedMemoryRegister"}) {
+    EXPECT_THAT(error(method, ""), ::testing::StartsWith("12: shared memory is not built"));
+  }
   EXPECT_EQ(error("NoSuchMethod", ""),
             "12: unknown method /inference.GRPCInferenceService/NoSuchMethod");
   EXPECT_EQ(error("ModelReady", "\xff"), "3: malformed ModelReadyRequest");
+}
+
+TEST_F(GrpcMethodsTest, ShowsAndRefusesLogSettings) {
+  inference::LogSettingsRequest request;
+  const auto shown = ask<inference::LogSettingsResponse>("LogSettings", request);
+  EXPECT_TRUE(shown.settings().at("log_info").bool_param());
+  (*request.mutable_settings())["log_file"].set_string_param("/tmp/elsewhere");
+  EXPECT_THAT(error("LogSettings", request.SerializeAsString()),
+              ::testing::StartsWith("12: log file location can not be updated"));
 }
 
 TEST_F(GrpcMethodsTest, AUnaryCallHasExactlyOneMessage) {

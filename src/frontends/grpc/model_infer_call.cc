@@ -8,10 +8,18 @@
 
 namespace proa::frontends {
 
+void ModelInferCall::on_head(net::Exchange& exchange, const net::RequestHead& head) {
+  UnaryCall::on_head(exchange, head);
+  auto forwarded = context().options.grpc_header_forward.collect(head.headers);
+  if (!forwarded) return finish(forwarded.error());
+  forwarded_ = std::move(*forwarded);
+}
+
 Status ModelInferCall::on_request(Message message) {
   const TimePoint received = context().clock->now();
   body_ = std::move(message.bytes);
   PROA_ASSIGN(message_, protocol::read_infer_request(body_, context().budget->left()));
+  add_forwarded(forwarded_, message_.parameters);
   PROA_TRY(reserve_decoded(*context().budget, message_, message.memory));
   PROA_ASSIGN(model_, context().repository->find(message_.model_name, message_.model_version));
   if (model_->config().decoupled) {

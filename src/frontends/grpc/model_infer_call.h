@@ -13,6 +13,7 @@ class ModelInferCall final : public UnaryCall, public ResponseReceiver {
   explicit ModelInferCall(const FrontendContext& context)
       : UnaryCall(context, context.options.grpc_max_message_bytes) {}
 
+  void on_head(net::Exchange& exchange, const net::RequestHead& head) override;
   void on_response(core::Response response, bool final) override;
 
  protected:
@@ -23,7 +24,8 @@ class ModelInferCall final : public UnaryCall, public ResponseReceiver {
   Status answer(core::Response response);
 
   std::shared_ptr<core::Model> model_;
-  BufferView body_;  // what `message_` points into
+  Parameters forwarded_;  // metadata that the model is to see
+  BufferView body_;       // what `message_` points into
   protocol::InferRequest message_;
   std::shared_ptr<CancellationToken> cancellation_;
   core::MemoryBudget::Reservation answer_memory_;

@@ -73,6 +73,9 @@ void StreamInferCall::on_head(net::Exchange& exchange, const net::RequestHead& h
     shutting_down_ = true;
     maybe_finish();
   });
+  auto forwarded = context().options.grpc_header_forward.collect(head.headers);
+  if (!forwarded) return finish(forwarded.error());
+  forwarded_ = std::move(*forwarded);
 }
 
 void StreamInferCall::on_data(std::span<const std::byte> data) {
@@ -139,6 +142,7 @@ void StreamInferCall::start(Message message) {
                           : Status(request.error());
   if (status) {
     item->request = std::move(*request);
+    add_forwarded(forwarded_, item->request.parameters);
     auto model = context().repository->find(item->request.model_name, item->request.model_version);
     if (model) {
       item->model = std::move(*model);

@@ -75,6 +75,7 @@ class StreamInferCall final : public GrpcCall {
   ShutdownSignal& shutdown_;
   ShutdownSignal::Id shutdown_id_ = 0;
   std::shared_ptr<Shared> shared_;
+  Parameters forwarded_;         // metadata that the models are to see
   std::deque<Message> waiting_;  // not started yet
   Items ordered_;                // answered in this order
   Items decoupled_;

@@ -37,11 +37,13 @@ protocol::InferJsonReader& loop_reader() {
 Status InferRestCall::read_head(const net::RequestHead& head) {
   for (const net::Header& header : head.headers) {
     if (header.name == kJsonSizeHeader) {
+      if (json_size_) return error::invalid_argument("Inference-Header-Content-Length comes twice");
       PROA_ASSIGN(json_size_, parse_json_size(header.value));
     } else if (header.name == "accept-encoding") {
       accepted_ = choose_encoding(header.value);
     }
   }
+  PROA_ASSIGN(forwarded_, context().options.http_header_forward.collect(head.headers));
   if (model_->config().decoupled) {
     return error::unimplemented(
         "HTTP end point doesn't support models with decoupled transaction policy; use gRPC's "
@@ -55,6 +57,7 @@ Status InferRestCall::on_body(Body body) {
   const TimePoint received = context().clock->now();
   body_ = std::move(body.bytes);
   PROA_ASSIGN(message_, parse());
+  add_forwarded(forwarded_, message_.parameters);
   PROA_TRY(reserve_decoded(*context().budget, message_, body.memory));
   cancellation_ = std::make_shared<CancellationToken>();
   return start_inference(message_,

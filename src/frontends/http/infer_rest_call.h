@@ -29,7 +29,8 @@ class InferRestCall final : public RestCall, public ResponseReceiver {
   std::shared_ptr<core::Model> model_;
   std::optional<std::size_t> json_size_;  // none = the whole body
   Encoding accepted_ = Encoding::kIdentity;
-  BufferView body_;  // what `message_` points into
+  Parameters forwarded_;  // headers that the model is to see
+  BufferView body_;       // what `message_` points into
   protocol::InferRequest message_;
   std::shared_ptr<CancellationToken> cancellation_;
   core::MemoryBudget::Reservation answer_memory_;

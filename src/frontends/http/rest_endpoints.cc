@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "frontends/log_settings.h"
+#include "frontends/not_built.h"
 #include "proto/json.h"
 #include "proto/json_text.h"
 
@@ -32,6 +34,22 @@ constexpr std::array kRoutes = {
     route("POST", "/v2/repository/index", RestEndpoint::kRepositoryIndex),
     route("POST", "/v2/repository/models/{model}/load", RestEndpoint::kRepositoryLoad),
     route("POST", "/v2/repository/models/{model}/unload", RestEndpoint::kRepositoryUnload),
+    route("GET", "/v2/logging", RestEndpoint::kLogSettings),
+    route("POST", "/v2/logging", RestEndpoint::kChangeLogSettings),
+    // Known, but not built.
+    route("GET", "/v2/trace/setting", RestEndpoint::kTrace),
+    route("POST", "/v2/trace/setting", RestEndpoint::kTrace),
+    route("GET", "/v2/models/{model}/trace/setting", RestEndpoint::kTrace),
+    route("POST", "/v2/models/{model}/trace/setting", RestEndpoint::kTrace),
+    route("POST", "/v2/models/{model}/generate", RestEndpoint::kGenerate),
+    route("POST", "/v2/models/{model}/generate_stream", RestEndpoint::kGenerate),
+    route("POST", "/v2/models/{model}/versions/{version}/generate", RestEndpoint::kGenerate),
+    route("POST", "/v2/models/{model}/versions/{version}/generate_stream", RestEndpoint::kGenerate),
+    route("GET", "/v2/{memory}/status", RestEndpoint::kSharedMemory),
+    route("GET", "/v2/{memory}/region/{any}/status", RestEndpoint::kSharedMemory),
+    route("POST", "/v2/{memory}/region/{any}/register", RestEndpoint::kSharedMemory),
+    route("POST", "/v2/{memory}/unregister", RestEndpoint::kSharedMemory),
+    route("POST", "/v2/{memory}/region/{any}/unregister", RestEndpoint::kSharedMemory),
 };
 
 // A protobuf message of a control call as its JSON.
@@ -96,6 +114,14 @@ RestReply repository_index(std::string_view body, const ControlService& service)
   return reply;
 }
 
+RestReply log_settings(std::string_view body, const ControlService& service) {
+  const auto request = parse_log_settings(body);
+  if (!request) return error_reply(request.error());
+  const auto result = service.log_settings(*request);
+  if (!result) return error_reply(result.error());
+  return {.body = log_settings_json(log::current())};
+}
+
 template <class Request, class Response>
 RestReply load_or_unload(const RestRequest& request, const ControlService& service,
                          Result<Response> (ControlService::*call)(const Request&) const) {
@@ -133,6 +159,16 @@ RestReply answer_rest(const RestRequest& request, std::string_view body,
       return load_or_unload(request, service, &ControlService::repository_model_load);
     case RestEndpoint::kRepositoryUnload:
       return load_or_unload(request, service, &ControlService::repository_model_unload);
+    case RestEndpoint::kLogSettings:
+      return {.body = log_settings_json(log::current())};
+    case RestEndpoint::kChangeLogSettings:
+      return log_settings(body, service);
+    case RestEndpoint::kSharedMemory:
+      return error_reply(not_built(NotBuilt::kSharedMemory));
+    case RestEndpoint::kTrace:
+      return error_reply(not_built(NotBuilt::kTrace));
+    case RestEndpoint::kGenerate:
+      return error_reply(not_built(NotBuilt::kGenerate));
     case RestEndpoint::kMetrics:
       if (!context.options.metrics) break;
       return {.content_type = "text/plain; version=0.0.4; charset=utf-8",

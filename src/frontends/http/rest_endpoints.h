@@ -22,6 +22,11 @@ enum class RestEndpoint : int {
   kRepositoryIndex,
   kRepositoryLoad,
   kRepositoryUnload,
+  kLogSettings,
+  kChangeLogSettings,
+  kSharedMemory,
+  kTrace,
+  kGenerate,
   kMetrics,
 };
 

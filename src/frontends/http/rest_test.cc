@@ -25,7 +25,7 @@ TEST_F(RestTest, DescribesTheServer) {
   EXPECT_EQ(get("/v2"),
             R"({"name":"proa","version":"1.2.3","extensions":["classification",)"
             R"("model_repository","schedule_policy","model_configuration","binary_tensor_data",)"
-            R"("parameters","statistics"]})");
+            R"("parameters","statistics","logging"]})");
 }
 
 TEST_F(RestTest, TellsHealth) {
@@ -83,6 +83,32 @@ TEST_F(RestTest, RefusesLoadAndUnloadByASentence) {
     EXPECT_EQ(call->exchange.status, 503);
     EXPECT_THAT(call->exchange.body, HasSubstr("explicit model load / unload is not allowed"));
   }
+}
+
+TEST_F(RestTest, ShowsLogSettingsAndRefusesWrongOnes) {
+  EXPECT_THAT(get("/v2/logging"), HasSubstr(R"("log_verbose_level":0)"));
+  const auto wrong = server.http("POST", "/v2/logging", R"({"log_info":"no"})");
+  EXPECT_EQ(wrong->exchange.status, 400);
+  const auto file = server.http("POST", "/v2/logging", R"({"log_file":"/tmp/x"})");
+  EXPECT_EQ(file->exchange.status, 501);
+}
+
+TEST_F(RestTest, SaysWhatIsNotBuilt) {
+  const std::pair<const char*, const char*> asked[] = {
+      {"GET", "/v2/systemsharedmemory/status"},
+      {"GET", "/v2/cudasharedmemory/region/r/status"},
+      {"POST", "/v2/systemsharedmemory/region/r/register"},
+      {"POST", "/v2/cudasharedmemory/unregister"},
+      {"GET", "/v2/trace/setting"},
+      {"POST", "/v2/models/echo/trace/setting"},
+      {"POST", "/v2/models/echo/generate_stream"},
+  };
+  for (const auto& [method, target] : asked) {
+    const auto call = server.http(method, target);
+    EXPECT_EQ(call->exchange.status, 501) << target;
+    EXPECT_THAT(call->exchange.body, HasSubstr("not built")) << target;
+  }
+  get("/v2/othersharedmemory/status", 404);
 }
 
 TEST_F(RestTest, NamesUnknownModels) {

@@ -42,7 +42,8 @@ struct RouteArguments {
   std::string_view version;
 };
 
-// A pattern's segments are literal, or "{model}" or "{version}". `endpoint` is the owner's number.
+// A pattern's segments are literal, "{model}" or "{version}", "{memory}" for one of the two kinds
+// of shared memory, or "{any}". `endpoint` is the owner's number.
 struct Route {
   std::string_view method;
   std::string_view pattern;
