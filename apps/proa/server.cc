@@ -95,6 +95,7 @@ Status Server::listen(const Port& port) {
   options.address = address_of(*port.endpoint);
   options.port = port.endpoint->port;
   options.factory = frontend_.factory(port.services);
+  options.expects_http2 = !port.services.rest && port.services.grpc;
   options.shared = port.endpoint->reuse_port;
   options.limits = options_.limits;
   options.limits.max_body_bytes =

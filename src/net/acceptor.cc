@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
@@ -16,8 +17,25 @@ namespace proa::net {
 namespace {
 
 constexpr int kAcceptsPerEvent = 64;
+constexpr std::string_view kHttp2PrefaceStart = "PRI * HTTP/2";
 // Without descriptors or memory for a new connection: how long until the next try.
 constexpr std::chrono::milliseconds kBackOff{100};
+
+// A whole HTTP/2 conversation: SETTINGS, and a GOAWAY that says why.
+// Source: RFC 9113, sections 4.1, 6.5 and 6.8.
+void append_http2_goodbye(std::string& out, std::string_view why) {
+  constexpr std::string_view kSettings("\0\0\0\x04\0\0\0\0\0", 9);
+  constexpr std::string_view kGoaway("\x07\0\0\0\0\0", 6);
+  constexpr std::string_view kNoStreamEnhanceYourCalm("\0\0\0\0\0\0\0\x0b", 8);
+  const std::size_t length = kNoStreamEnhanceYourCalm.size() + why.size();
+  out += kSettings;
+  out += '\0';
+  out += static_cast<char>(length >> 8);
+  out += static_cast<char>(length & 0xff);
+  out += kGoaway;
+  out += kNoStreamEnhanceYourCalm;
+  out += why;
+}
 
 }  // namespace
 
@@ -130,13 +148,23 @@ void Acceptor::adopt(int fd, const sockaddr_storage& peer) {
   stats.connections_open.add(1);
 }
 
-// Nothing of the request is read: an answer of one try, as a hint for people.
+// An answer of one try, as a hint for people, in the protocol that the client speaks.
 void Acceptor::refuse(int fd) {
+  char first[4096];
+  const ssize_t size = ::recv(fd, first, sizeof first, MSG_DONTWAIT);
+  const bool http2 =
+      size > 0
+          ? std::string_view(first, static_cast<std::size_t>(size)).starts_with(kHttp2PrefaceStart)
+          : options_.expects_http2;
+  const std::string why = "too many connections to the " + options_.name + " port: its limit is " +
+                          std::to_string(options_.limits.max_connections) +
+                          "; close some or try later";
   std::string answer;
-  append_error_response(answer, 503,
-                        "too many connections to the " + options_.name + " port: its limit is " +
-                            std::to_string(options_.limits.max_connections) +
-                            "; close some or try later");
+  if (http2) {
+    append_http2_goodbye(answer, why);
+  } else {
+    append_error_response(answer, 503, why);
+  }
   (void)::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::close(fd);
 }

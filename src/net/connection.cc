@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "fmt/core.h"
+#include "net/body_pace.h"
 #include "net/protocol_sniffer.h"
 
 namespace proa::net {
@@ -55,6 +56,11 @@ std::string_view Connection::peer() {
 TimePoint Connection::deadline(std::chrono::milliseconds timeout) const {
   if (timeout.count() == 0) return kNever;
   return deadline_after(host_.coarse_now(), timeout + host_.tick());
+}
+
+TimePoint Connection::body_deadline(TimePoint started, std::uint64_t received) const {
+  return body_overdue_at(host_.limits(), started + host_.tick(), received,
+                         host_.coarse_now() + host_.tick());
 }
 
 void Connection::become(std::unique_ptr<Session> next, std::span<std::byte> bytes) {

@@ -61,6 +61,9 @@ class Connection final : public EventLoop::Flushable, public boost::intrusive::l
   std::string_view peer();
   // When something that may take `timeout` from now is overdue; kNever for a timeout of 0.
   TimePoint deadline(std::chrono::milliseconds timeout) const;
+  // When a body is overdue of which `received` bytes have come since `started`, the last of them
+  // now.
+  TimePoint body_deadline(TimePoint started, std::uint64_t received) const;
   void mark_dirty() { loop().mark_dirty(*this); }
   // Ends the connection after the current event; what is in output() is lost.
   void close_soon(CloseReason reason);

@@ -188,6 +188,10 @@ class ExchangeHandler {
   // The exchange is over and must not be touched any more. Exactly once, last.
   virtual void on_close(CloseReason reason) = 0;
 
+  // True while something that has begun to come is not whole, as a message in a body of unknown
+  // length: the rest must then come as fast as a body whose length is known. HTTP/2 only.
+  virtual bool awaits_rest() const { return false; }
+
   // Asked once, after on_head(). True: the client may have at most Limits::stream_window_bytes on
   // the way that consume() has not given back.
   virtual bool manual_flow_control() const { return false; }

@@ -4,6 +4,7 @@
 
 #include "net/http1_response.h"
 #include "net/http1_session.h"
+#include "net/http_date.h"
 
 namespace proa::net {
 namespace {
@@ -82,6 +83,7 @@ void Http1Session::write_head(int status, std::span<const Header> headers, std::
   framing.chunked = !has_length && chunked_ && !never_a_body;
   framing.keep_alive = !close_after_;
   framing.say_keep_alive = head_.http_1_0;
+  framing.date = http_date_now();
   connection_.output().write(
       [&](std::string& out) { append_response_head(out, status, headers, framing); });
 }

@@ -21,6 +21,17 @@ bool is_lower_case_of(std::string_view text, std::string_view lower) {
   });
 }
 
+// "http://host/path", as clients write it that take the server for a proxy: the host counts instead
+// of the header's. Source: RFC 9112, section 3.2.2.
+void take_absolute_form(Http1Head& head) {
+  constexpr std::string_view kScheme = "http://";
+  if (!is_lower_case_of(head.target.substr(0, kScheme.size()), kScheme)) return;
+  const std::string_view rest = head.target.substr(kScheme.size());
+  const std::size_t slash = rest.find('/');
+  head.host = rest.substr(0, slash);
+  head.target = slash == std::string_view::npos ? "/" : rest.substr(slash);
+}
+
 Refusal refusal_of(const error_code& failed) {
   if (failed == http::error::bad_version) {
     return {505, "only HTTP/1.0, HTTP/1.1 and HTTP/2 are spoken here"};
@@ -147,6 +158,7 @@ std::optional<Refusal> Http1Parser::parse_head(std::span<char> bytes, const Limi
   parser.put({bytes.data(), bytes.size()}, failed);
   if (parser.refusal) return std::move(parser.refusal);
   if (failed) return refusal_of(failed);
+  take_absolute_form(head);
   head.keep_alive = parser.keep_alive();
   head.chunked = parser.chunked();
   head.content_length = head.chunked ? 0 : parser.content_length().value_or(0);

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "fmt/core.h"
+#include "net/http_date.h"
 
 namespace proa::net {
 namespace {
@@ -102,6 +103,11 @@ void append_response_head(std::string& out, int status, std::span<const Header> 
     out += header.value;
     out += "\r\n";
   }
+  if (!framing.date.empty()) {
+    out += "date: ";
+    out += framing.date;
+    out += "\r\n";
+  }
   if (framing.has_length) {
     out += "content-length: ";
     append_number(out, framing.length);
@@ -132,8 +138,9 @@ std::string json_error(std::string_view why) {
 void append_error_response(std::string& out, int status, std::string_view why) {
   const std::string body = json_error(why);
   const Header headers[] = {{"content-type", "application/json"}};
-  append_response_head(out, status, headers,
-                       {.has_length = true, .length = body.size(), .keep_alive = false});
+  append_response_head(
+      out, status, headers,
+      {.has_length = true, .length = body.size(), .keep_alive = false, .date = http_date_now()});
   out += body;
 }
 

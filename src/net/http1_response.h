@@ -24,6 +24,7 @@ struct Framing {
   bool chunked = false;
   bool keep_alive = true;
   bool say_keep_alive = false;  // HTTP/1.0 clients want to hear it
+  std::string_view date = {};   // for the Date header; empty = none
 };
 
 // Status line and headers, to the empty line.

@@ -43,6 +43,13 @@ bool Http1Session::paused() const {
   return manual_flow_ && delivering() && unconsumed_ >= connection_.limits().stream_window_bytes;
 }
 
+TimePoint Http1Session::body_deadline() const {
+  // A stream of messages may be slow.
+  if (manual_flow_) return connection_.deadline(connection_.limits().body_timeout);
+  const std::uint64_t received = head_.chunked ? received_ : head_.content_length - remaining_;
+  return connection_.body_deadline(body_started_, received);
+}
+
 std::span<std::byte> Http1Session::read_target() {
   if (input_ != Input::kLengthBody || !delivering() || !stash_.empty()) return {};
   if (target_.empty()) target_ = handler_->body_target(remaining_);
@@ -53,7 +60,7 @@ void Http1Session::on_filled(std::size_t bytes) {
   target_ = target_.subspan(bytes);
   remaining_ -= bytes;
   if (manual_flow_) unconsumed_ += bytes;
-  deadline_ = connection_.deadline(connection_.limits().body_timeout);
+  deadline_ = body_deadline();
   handler_->on_filled(bytes);
   if (remaining_ == 0) end_body();
 }
@@ -155,7 +162,8 @@ void Http1Session::start_exchange() {
   close_after_ = !head_.keep_alive || draining_;
   bodiless_ = head_.method == "HEAD";
   owes_continue_ = head_.expects_continue && input_ != Input::kComplete;
-  deadline_ = connection_.deadline(connection_.limits().body_timeout);
+  body_started_ = connection_.host().coarse_now();
+  deadline_ = connection_.body_deadline(body_started_, 0);
 
   RequestHead head;
   head.method = head_.method;
@@ -211,7 +219,7 @@ bool Http1Session::take_chunks(std::span<char>& in) {
 }
 
 void Http1Session::deliver(std::span<const char> data) {
-  deadline_ = connection_.deadline(connection_.limits().body_timeout);
+  deadline_ = body_deadline();
   while (!data.empty() && delivering() && !connection_.closing()) {
     if (input_ == Input::kLengthBody && target_.empty()) {
       target_ = handler_->body_target(remaining_ + data.size());
@@ -257,7 +265,7 @@ void Http1Session::on_tick(TimePoint now) {
     case Input::kChunkedBody:
       if (paused()) return;
       connection_.note_abuse("its request did not come in time");
-      return refuse(408, "the request's body stopped coming");
+      return refuse(408, "the request's body stopped coming, or comes too slowly");
     case Input::kComplete:
     case Input::kIgnored:
       return;

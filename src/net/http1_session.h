@@ -59,6 +59,7 @@ class Http1Session final : public Session, public Exchange {
   void deliver(std::span<const char> data);
   void end_body();
   bool paused() const;
+  TimePoint body_deadline() const;
   // The handler gets the body: it has neither ended its response nor gone.
   bool delivering() const { return answer_ == Answer::kAwaited || answer_ == Answer::kParts; }
   // Answers a request that cannot be served, or cuts the connection when an answer has begun.
@@ -77,6 +78,7 @@ class Http1Session final : public Session, public Exchange {
   Http1Head head_;
   Input input_ = Input::kHead;
   Answer answer_ = Answer::kNone;
+  TimePoint body_started_ = kNever;
   TimePoint deadline_;  // of the head, the body or the idle connection, as input_ says
 
   std::string stash_;             // bytes that could not be used yet

@@ -84,6 +84,21 @@ TEST_P(BodyTest, AcceptsEveryCutOfAPipelinedConversation) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, BodyTest, testing::Bool());
 
+TEST(Http1Test, TakesTargetsThatNameTheHost) {
+  TestServer server({.answer = [](Exchange& exchange, TestRequest& request) {
+    respond_text(exchange, request.authority + " " + request.target);
+  }});
+  Http1Client client(server.port());
+  EXPECT_EQ(client.get("http://example.org:80/v2?x=1").body, "example.org:80 /v2?x=1");
+  EXPECT_EQ(client.get("HTTP://example.org").body, "example.org /");
+}
+
+TEST(Http1Test, TellsTheDate) {
+  TestServer server;
+  Http1Client client(server.port());
+  EXPECT_THAT(client.get("/").headers["date"], testing::EndsWith(" GMT"));
+}
+
 TEST(Http1Test, AcceptsAConversationByteByByte) {
   TestServer server;
   Http1Client client(server.port());

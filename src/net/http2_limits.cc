@@ -35,7 +35,7 @@ void Http2Session::on_tick(TimePoint now) {
   for (Http2Stream& stream : streams_) {
     if (!stream.body_overdue(now)) continue;
     connection_.note_abuse("a request did not come in time");
-    stream.refuse(408, "the request's body stopped coming");
+    stream.refuse(408, "the request's body stopped coming, or comes too slowly");
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/check.h"
 #include "fmt/core.h"
+#include "net/body_pace.h"
 #include "net/http1_response.h"
 #include "net/http2_session.h"
+#include "net/http_date.h"
 
 namespace proa::net {
 namespace {
@@ -41,7 +43,8 @@ void Http2Stream::start(const RequestHead& head, bool expects_continue) {
   Connection& connection = session_.connection();
   bodiless_ = head.method == "HEAD";
   if (head.content_length > 0) {
-    body_deadline_ = connection.deadline(connection.limits().body_timeout);
+    body_started_ = connection.host().coarse_now();
+    body_deadline_ = connection.body_deadline(body_started_, 0);
   }
   handler_ = connection.host().factory()(head);
   PROA_CHECK(handler_ != nullptr, "a HandlerFactory makes a handler for every request");
@@ -57,7 +60,7 @@ void Http2Stream::receive(std::span<const std::byte> data) {
   const Limits& limits = session_.connection().limits();
   received_ += data.size();
   if (body_deadline_ != kNever) {
-    body_deadline_ = session_.connection().deadline(limits.body_timeout);
+    body_deadline_ = session_.connection().body_deadline(body_started_, received_);
   }
   if (delivering() && !manual_flow_ && received_ > limits.max_body_bytes) {
     refuse(413, fmt::format("the body is too long; at most {} bytes are accepted",
@@ -69,6 +72,30 @@ void Http2Stream::receive(std::span<const std::byte> data) {
     nghttp2_session_consume(session_.raw(), id_, data.size());
   }
   if (delivering()) handler_->on_data(data);
+}
+
+// Looked at once a tick, which is all that a limit of many seconds needs.
+bool Http2Stream::body_overdue(TimePoint now) {
+  if (now >= body_deadline_) return true;
+  const Limits& limits = session_.connection().limits();
+  // The client may wait for room in the connection's window, which other streams fill.
+  const auto window_used = nghttp2_session_get_effective_recv_data_length(session_.raw());
+  const bool can_send = window_used < static_cast<std::int32_t>(limits.connection_window_bytes / 2);
+  const bool waits = body_deadline_ == kNever && delivering() && !request_ended_ && can_send &&
+                     handler_->awaits_rest();
+  if (!waits) {
+    rest_started_ = kNever;
+    return false;
+  }
+  if (rest_started_ == kNever) {
+    rest_started_ = now;
+    rest_begin_ = received_;
+  }
+  if (rest_started_ == now || rest_seen_ != received_) {
+    rest_seen_ = received_;
+    rest_progress_ = now;
+  }
+  return now >= body_overdue_at(limits, rest_started_, received_ - rest_begin_, rest_progress_);
 }
 
 void Http2Stream::end_body() {
@@ -152,7 +179,12 @@ void Http2Stream::submit(int status, std::span<const Header> headers, bool with_
   std::to_chars(digits, digits + 3, status);
   FieldVector fields;
   fields.push_back(field(":status", {digits, 3}));
-  for (const Header& header : headers) fields.push_back(field(header.name, header.value));
+  bool grpc = false;  // gRPC's servers send no date, and its clients look at none
+  for (const Header& header : headers) {
+    grpc |= header.name == "content-type" && header.value.starts_with("application/grpc");
+    fields.push_back(field(header.name, header.value));
+  }
+  if (!grpc) fields.push_back(field("date", http_date_now()));
   if (length != nullptr) fields.push_back(field("content-length", length));
   nghttp2_data_provider provider{.source = {.ptr = this}, .read_callback = offer_data};
   nghttp2_submit_response(session_.raw(), id_, fields.data(), fields.size(),

@@ -49,7 +49,7 @@ class Http2Stream final : public Exchange, public boost::intrusive::list_base_ho
     return http2_error != NGHTTP2_NO_ERROR && !reset_ && !sent_whole();
   }
   // For the session's look at limits.
-  bool body_overdue(TimePoint now) const { return now >= body_deadline_; }
+  bool body_overdue(TimePoint now);
 
   std::string_view peer() override;
   void respond(int status, std::span<const Header> headers, std::span<Segment> body) override;
@@ -81,7 +81,12 @@ class Http2Stream final : public Exchange, public boost::intrusive::list_base_ho
   bool above_low_water_ = false;
   std::uint64_t received_ = 0;
   std::size_t unconsumed_ = 0;
+  TimePoint body_started_ = kNever;
   TimePoint body_deadline_ = kNever;
+  TimePoint rest_started_ = kNever;   // since when the handler awaits the rest of something
+  std::uint64_t rest_begin_ = 0;      // received_ then
+  TimePoint rest_progress_ = kNever;  // when more of it was last seen
+  std::uint64_t rest_seen_ = 0;       // received_ then
 
   boost::container::small_vector<Segment, 2> queue_;
   std::size_t queue_first_ = 0;

@@ -16,6 +16,9 @@ struct Limits {
   // Between two bytes of a body. On HTTP/2 only for bodies whose length was announced: a stream of
   // messages may pause.
   std::chrono::milliseconds body_timeout{30'000};
+  // Of such a body on average, its first body_timeout apart; 0 = any. What has come of a request
+  // holds memory.
+  std::uint64_t min_body_bytes_per_second = 256;
   // An HTTP/1.1 connection between two requests.
   std::chrono::milliseconds idle_timeout{75'000};
   // No byte taken by a client that has output waiting (HTTP/2: more than unread_bytes of it).

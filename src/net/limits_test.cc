@@ -36,6 +36,16 @@ class LimitsTest : public testing::Test {
     while (server.group().stats().bytes_received < count) std::this_thread::yield();
   }
 
+  // Moves the clock, and waits for a tick by which a connection that says nothing ends. More than
+  // head_timeout.
+  void advance_and_tick(TestServer& server, seconds by) {
+    const auto accepted = server.group().stats().connections_accepted;
+    Http1Client silent(server.port());
+    while (server.group().stats().connections_accepted == accepted) std::this_thread::yield();
+    clock_.advance(by);
+    EXPECT_TRUE(silent.closed_by_server());
+  }
+
   ManualClock clock_;
 };
 
@@ -76,6 +86,26 @@ TEST_F(LimitsTest, Answers408ToABodyThatStops) {
   EXPECT_TRUE(server.log().wait_for("server abort /b"));
 }
 
+TEST_F(LimitsTest, Answers408ToABodyThatTrickles) {
+  TestServer server(options());
+  Http1Client slow(server.port()), fast(server.port());
+  for (Http1Client* client : {&slow, &fast}) {
+    const std::string target = client == &slow ? "/slow" : "/fast";
+    client->send("POST " + target + " HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n");
+    ASSERT_TRUE(server.log().wait_for("head " + target));
+  }
+  std::uint64_t received = server.group().stats().bytes_received;
+  for (int i = 0; i < 2; ++i) {  // a byte every 20 s, against 20,000
+    slow.send("a");
+    fast.send(std::string(20'000, 'a'));
+    wait_for_bytes(server, received += 20'001);
+    advance_and_tick(server, seconds(20));
+  }
+  EXPECT_EQ(slow.read_response().status, 408);
+  fast.send(std::string(60'000, 'a'));
+  EXPECT_EQ(fast.read_response().status, 200);
+}
+
 TEST_F(LimitsTest, ClosesIdleConnectionsButNotBusyOnes) {
   ExchangeRef work;
   TestServer server(options([&](Exchange& exchange, TestRequest& request) {
@@ -112,6 +142,23 @@ TEST_F(LimitsTest, RefusesConnectionsBeyondTheLimit) {
   while (server.group().stats().connections_open > 1) std::this_thread::yield();
   Http1Client fourth(server.port());
   EXPECT_EQ(fourth.get("/").status, 200);
+}
+
+TEST_F(LimitsTest, RefusesHttp2ConnectionsByAGoaway) {
+  TestServer::Options made = options();
+  made.limits.max_connections = 1;
+  made.expects_http2 = true;
+  TestServer server(std::move(made));
+  Http1Client first(server.port());
+  EXPECT_EQ(first.get("/").status, 200);
+  Http1Client second(server.port());
+  const std::string answer = second.read_to_end();
+  ASSERT_GT(answer.size(), 26u);
+  EXPECT_EQ(answer.substr(0, 9), std::string("\0\0\0\4\0\0\0\0\0", 9));  // SETTINGS
+  EXPECT_EQ(answer[12], NGHTTP2_GOAWAY);
+  EXPECT_EQ(answer.size(), 18u + static_cast<unsigned char>(answer[11]));
+  EXPECT_EQ(answer.substr(18, 8), std::string("\0\0\0\0\0\0\0\x0b", 8));
+  EXPECT_THAT(answer, HasSubstr("its limit is 1"));
 }
 
 TEST_F(LimitsTest, WaitsWhenThereAreNoDescriptorsLeft) {
@@ -182,6 +229,28 @@ TEST_F(LimitsTest, Answers408ToAnAnnouncedHttp2BodyThatStops) {
   EXPECT_EQ(client.wait(stream).body, "xy");
 }
 
+TEST_F(LimitsTest, Answers408ToAnHttp2MessageThatTrickles) {
+  TestServer::Options made = options();
+  made.awaits_rest = true;
+  TestServer server(std::move(made));
+  Http2Client client(server.port());
+  const auto slow = client.submit("POST", "/slow", "x", {}, true);
+  const auto fast = client.submit("POST", "/fast", "x", {}, true);
+  ASSERT_TRUE(client.run_until([&] { return server.log().has("head /fast"); }));
+  advance_and_tick(server, seconds(11));
+  for (int i = 0; i < 2; ++i) {
+    const std::uint64_t before = server.group().stats().bytes_received;
+    client.send_data(slow, "x", false);
+    client.send_data(fast, std::string(20'000, 'x'), false);
+    client.send_only();
+    wait_for_bytes(server, before + 20'001);
+    advance_and_tick(server, seconds(20));
+  }
+  EXPECT_EQ(client.wait(slow).status, 408);
+  client.send_data(fast, "y", true);
+  EXPECT_EQ(client.wait(fast).body.size(), 40'002u);
+}
+
 TEST_F(LimitsTest, SaysGoodbyeToIdleHttp2Connections) {
   TestServer server(options());
   Http2Client client(server.port());
@@ -236,6 +305,29 @@ TEST_F(LimitsTest, PingsQuietClientsAndCutsThoseWhoDoNotAnswer) {
   clock_.advance(seconds(21));
   EXPECT_TRUE(server.log().wait_for("server abort /dead"));
   EXPECT_FALSE(server.log().has("server abort /alive"));
+}
+
+TEST_F(LimitsTest, PingsNoMoreWithoutDataThanItMay) {
+  TestServer::Options made = options([](Exchange& exchange, TestRequest& request) {
+    if (request.target == "/") respond_text(exchange, "ok");
+  });
+  made.limits.ping_interval = milliseconds(60'000);
+  made.limits.max_pings_without_data = 2;
+  TestServer server(std::move(made));
+  Http2Client client(server.port());
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(client.post("/", "x").status, 200);
+  client.submit("GET", "/wait");
+  ASSERT_TRUE(client.run_until([&] { return server.log().has("end /wait"); }));
+  for (int round = 1; round <= 2; ++round) {
+    const std::uint64_t before = server.group().stats().bytes_received;
+    clock_.advance(seconds(61));
+    ASSERT_TRUE(client.run_until([&] { return client.pings_received() == round; }));
+    client.send_only();  // the answer
+    wait_for_bytes(server, before + 17);
+  }
+  advance_and_tick(server, seconds(61));
+  EXPECT_EQ(client.post("/", "x").status, 200);
+  EXPECT_EQ(client.pings_received(), 2);
 }
 
 TEST(RateGuardTest, RefillsWithTime) {

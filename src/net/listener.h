@@ -22,6 +22,7 @@ struct ListenerOptions {
   std::string flag = "--http-port";  // what a user changes when the port is taken
   std::string address = "0.0.0.0";   // an IPv4 or IPv6 address, or "localhost"
   std::uint16_t port = 0;            // 0 = any free port
+  bool expects_http2 = false;        // what a client speaks that has not said a word
   bool shared = false;               // with other processes of this user that share it too
   HandlerFactory factory;
   Limits limits;

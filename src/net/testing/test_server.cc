@@ -95,6 +95,7 @@ class TestServer::Handler final : public ExchangeHandler {
     }
   }
 
+  bool awaits_rest() const override { return server_.options_.awaits_rest; }
   bool manual_flow_control() const override { return server_.options_.manual_flow_control; }
 
  private:
@@ -112,6 +113,7 @@ TestServer::TestServer(Options options) : options_(std::move(options)) {
   ListenerOptions listener;
   listener.address = "127.0.0.1";
   listener.limits = options_.limits;
+  listener.expects_http2 = options_.expects_http2;
   listener.factory = [this](const RequestHead&) { return std::make_unique<Handler>(*this); };
   auto opened = group_->listen(std::move(listener));
   PROA_CHECK(opened.has_value(), "a free port on 127.0.0.1");

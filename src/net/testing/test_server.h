@@ -53,6 +53,8 @@ class TestServer {
     int loops = 1;
     bool body_target = true;
     bool manual_flow_control = false;
+    bool expects_http2 = false;
+    bool awaits_rest = false;
     // Called when the head has come; may respond.
     std::function<void(Exchange&, const RequestHead&)> head;
     std::function<void(Exchange&, std::span<const std::byte>)> data;
