@@ -105,10 +105,9 @@ Encoding choose_encoding(std::string_view accepted) {
     const Encoding encoding = parse_encoding(trim(item.substr(0, semicolon)));
     if (encoding != Encoding::kGzip && encoding != Encoding::kDeflate) continue;
     const int weight = weight_of(item.substr(semicolon));
-    if (weight > best_weight || (weight == best_weight && encoding == Encoding::kGzip)) {
-      best = weight > 0 ? encoding : best;
-      best_weight = weight;
-    }
+    if (weight <= best_weight) continue;
+    best = encoding;
+    best_weight = weight;
   }
   return best;
 }

@@ -19,7 +19,8 @@ Encoding parse_encoding(std::string_view name);
 std::string_view encoding_name(Encoding encoding);
 
 // The best of gzip and deflate that an Accept-Encoding or grpc-accept-encoding list allows; "q=0"
-// forbids one, other weights only order them. kIdentity when neither is there.
+// forbids one, other weights only order them; of equal ones the first counts. kIdentity when
+// neither is there.
 Encoding choose_encoding(std::string_view accepted);
 
 // Unpacks `packed` into `to` (a fresh message). A gzip header in a "deflate" message, and the other

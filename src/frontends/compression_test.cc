@@ -72,7 +72,8 @@ TEST(EncodingTest, ReadsNames) {
 TEST(EncodingTest, ChoosesWhatTheClientLikesBest) {
   EXPECT_EQ(choose_encoding(""), Encoding::kIdentity);
   EXPECT_EQ(choose_encoding("br, zstd"), Encoding::kIdentity);
-  EXPECT_EQ(choose_encoding("identity, deflate, gzip"), Encoding::kGzip);
+  EXPECT_EQ(choose_encoding("identity, deflate, gzip"), Encoding::kDeflate);
+  EXPECT_EQ(choose_encoding("gzip, deflate"), Encoding::kGzip);
   EXPECT_EQ(choose_encoding("gzip;q=0.2,deflate;q=0.9"), Encoding::kDeflate);
   EXPECT_EQ(choose_encoding("gzip;q=0"), Encoding::kIdentity);
   EXPECT_EQ(choose_encoding("gzip;q=0, deflate"), Encoding::kDeflate);

@@ -55,8 +55,10 @@ Result<inference::ServerMetadataResponse> ControlService::server_metadata(
 
 Result<inference::ModelReadyResponse> ControlService::model_ready(
     const inference::ModelReadyRequest& request) const {
+  const Status status = why_not_ready(request);
+  if (!status && status.error().code == ErrorCode::kInvalidArgument) return status.error();
   inference::ModelReadyResponse response;
-  response.set_ready(why_not_ready(request).has_value());
+  response.set_ready(status.has_value());
   return response;
 }
 
@@ -67,6 +69,9 @@ Status ControlService::why_not_ready(const inference::ModelReadyRequest& request
 Result<inference::ModelMetadataResponse> ControlService::model_metadata(
     const inference::ModelMetadataRequest& request) const {
   PROA_ASSIGN(const auto model, context_.repository->find(request.name(), request.version()));
+  if (!request.version().empty()) {
+    return metadata_message(model->config(), std::array{model->version()});
+  }
   return metadata_message(model->config(), context_.repository->ready_versions(request.name()));
 }
 

@@ -25,7 +25,7 @@ class ControlService {
   Result<inference::ServerReadyResponse> server_ready(const inference::ServerReadyRequest&) const;
   Result<inference::ServerMetadataResponse> server_metadata(
       const inference::ServerMetadataRequest&) const;
-  // False also for models that are not there.
+  // False also for models that are not there. Errors: kInvalidArgument for what is no version.
   Result<inference::ModelReadyResponse> model_ready(
       const inference::ModelReadyRequest& request) const;
   // The reason why model_ready() says no, as an error.

@@ -56,7 +56,7 @@ Result<InferRequest> read_raw_infer_request(const BufferView& body, std::string_
 struct JsonResponse {
   EncodedMessage message;     // the JSON object first
   std::size_t json_size = 0;  // goes into Inference-Header-Content-Length when `binary`
-  bool binary = false;        // some output's bytes follow the JSON
+  bool binary = false;        // bytes follow the JSON; not when all binary outputs are empty
 };
 
 // Numbers are printed as the shortest decimals that read back as the same double (FP32 values are

@@ -54,6 +54,12 @@ class BlankBehind {
   char saved_;
 };
 
+// The text behind a byte order mark, which some editors and clients put in front of UTF-8.
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 // An input as far as its JSON object tells.
 struct PendingInput {
   std::size_t index = 0;        // among the request's inputs
@@ -71,7 +77,7 @@ class RequestReader {
       : parser_(parser),
         data_parser_(data_parser),
         body_(body),
-        source_({reinterpret_cast<const char*>(body.data()), json_size}, nullptr) {}
+        source_(without_mark({reinterpret_cast<const char*>(body.data()), json_size}), nullptr) {}
 
   Result<InferRequest> read() {
     const BlankBehind blank(source_.text());
@@ -81,14 +87,15 @@ class RequestReader {
     ondemand::object root;
     if (const auto code = document.get_object().get(root)) {
       if (code != simdjson::INCORRECT_TYPE) return source_.syntax_error(code);
-      return source_.error_at(source_.text().data(), "an infer request must be a JSON object");
+      return source_.error_at(source_.text().data(),
+                              "failed to parse the request JSON buffer: it must be a JSON object");
     }
     PROA_TRY(read_members(root));
     const char* rest = nullptr;
     if (document.current_location().get(rest) == simdjson::SUCCESS) {
       return source_.error_at(rest,
-                              "something follows the JSON object; is "
-                              "Inference-Header-Content-Length right?");
+                              "failed to parse the request JSON buffer: something follows the JSON "
+                              "object; is Inference-Header-Content-Length right?");
     }
     PROA_TRY(assign_binary_data());
     return std::move(request_);
@@ -165,6 +172,8 @@ class RequestReader {
   }
 
   static Status set_parameter(InferRequest& to, std::string_view name, Parameter::Value value) {
+    // The one that means something does so on gRPC streams only.
+    if (name.starts_with(kReservedPrefix)) return reserved_name(name);
     return set_request_parameter(to, name, std::move(value));
   }
   static Status set_parameter(InferInput& to, std::string_view name, Parameter::Value value) {
@@ -327,7 +336,8 @@ class RequestReader {
 
   // Cuts what follows the JSON into the binary inputs, in order.
   Status assign_binary_data() {
-    std::size_t at = source_.text().size();
+    std::size_t at = static_cast<std::size_t>(source_.text().data() + source_.text().size() -
+                                              reinterpret_cast<const char*>(body_.data()));
     for (const auto& [index, size] : binary_inputs_) {
       InferInput& input = request_.inputs[index];
       if (size > body_.size - at) {

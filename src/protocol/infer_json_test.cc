@@ -295,11 +295,14 @@ TEST(RawInferRequestTest, RefusesABodyThatDoesNotFit) {
     return request ? std::string("none") : request.error().message;
   };
   EXPECT_EQ(error_of(DataType::kFp32, {-1}),
-            "the body of 5 bytes does not fit input 'in' of type FP32 and shape [-1]");
+            "input byte size mismatch for input 'in': the body has 5 bytes, which do not fit type "
+            "FP32 and shape [-1]");
   EXPECT_EQ(error_of(DataType::kUint8, {4}),
-            "the body of 5 bytes does not fit input 'in' of type UINT8 and shape [4]");
+            "input byte size mismatch for input 'in': the body has 5 bytes, which do not fit type "
+            "UINT8 and shape [4]");
   EXPECT_EQ(error_of(DataType::kUint8, {0, -1}),
-            "the body of 5 bytes does not fit input 'in' of type UINT8 and shape [0,-1]");
+            "input byte size mismatch for input 'in': the body has 5 bytes, which do not fit type "
+            "UINT8 and shape [0,-1]");
   EXPECT_THAT(error_of(DataType::kUint8, {-1, -1}), HasSubstr("several variable extents"));
   EXPECT_THAT(error_of(DataType::kBytes, {2}), HasSubstr("one BYTES element"));
 }

@@ -218,12 +218,10 @@ Result<JsonResponse> write_infer_response_json(const InferResponse& response) {
     if (!first) json += ',';
     first = false;
     PROA_TRY(append_output(json, output));
-    if (output.binary) {
-      result.binary = true;
-      result.message.size += output.tensor->data.size;
-    }
+    if (output.binary) result.message.size += output.tensor->data.size;
   }
   json += "]}";
+  result.binary = result.message.size > 0;
   result.json_size = json.size();
   result.message.size += json.size();
   result.message.parts.push_back({.bytes = std::move(json), .view = {}});

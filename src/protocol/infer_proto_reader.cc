@@ -183,7 +183,9 @@ class Reader {
     return set_request_parameter(to, name, std::move(value));
   }
   static Status set_parameter(InferInput& to, std::string_view name, Parameter::Value value) {
-    return set_input_parameter(to, name, std::move(value));
+    const Status status = set_input_parameter(to, name, std::move(value));
+    if (status) return {};
+    return with_context(fmt::format("input '{}'", to.name), status.error());
   }
   static Status set_parameter(InferRequestedOutput& to, std::string_view name,
                               Parameter::Value value) {

@@ -29,8 +29,10 @@ Status fit_shape(std::string_view input_name, DataType type, const Shape& shape,
   }
   if (unknown == shape.rank() && unit == size) return {};
   return error::invalid_argument(
-      "the body of {} bytes does not fit input '{}' of type {} and shape {}", size, input_name,
-      data_type_name(type), shape.to_string());
+      "input byte size mismatch for input '{}': the body has {} bytes, which do not fit type {} "
+      "and "
+      "shape {}",
+      input_name, size, data_type_name(type), shape.to_string());
 }
 
 // The body as the one element of a BYTES tensor: its length goes in front.

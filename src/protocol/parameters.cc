@@ -6,7 +6,6 @@
 namespace proa::protocol {
 namespace {
 
-constexpr std::string_view kReservedPrefix = "triton_";
 constexpr std::string_view kSharedMemoryPrefix = "shared_memory_";
 constexpr std::string_view kEmptyFinalResponse = "triton_enable_empty_final_response";
 
@@ -65,6 +64,12 @@ void set_parameter(Parameters& parameters, std::string_view name, Parameter::Val
   parameters.push_back({std::string(name), std::move(value)});
 }
 
+Error reserved_name(std::string_view name) {
+  return error::invalid_argument(
+      "parameter '{}' is refused: names that start with '{}' are reserved, rename it", name,
+      kReservedPrefix);
+}
+
 bool is_reserved_parameter(std::string_view name) {
   constexpr auto kNames =
       std::to_array<std::string_view>({"sequence_id", "sequence_start", "sequence_end", "priority",
@@ -81,11 +86,7 @@ Status set_request_parameter(InferRequest& request, std::string_view name, Param
   if (name == "binary_data_output") return set_bool(name, value, request.binary_data_output);
   if (name == kEmptyFinalResponse)
     return set_bool(name, value, request.enable_empty_final_response);
-  if (name.starts_with(kReservedPrefix)) {
-    return error::invalid_argument(
-        "parameter '{}' is refused: names that start with '{}' are reserved, rename it", name,
-        kReservedPrefix);
-  }
+  if (name.starts_with(kReservedPrefix)) return reserved_name(name);
   set_parameter(request.parameters, name, std::move(value));
   return {};
 }
@@ -93,9 +94,7 @@ Status set_request_parameter(InferRequest& request, std::string_view name, Param
 Status set_input_parameter(InferInput& input, std::string_view name, Parameter::Value value) {
   if (name.starts_with(kSharedMemoryPrefix)) {
     return error::unimplemented(
-        "input '{}' asks for shared memory, which this server does not offer: send the tensor in "
-        "the request",
-        input.name);
+        "shared memory is not built into this server: send the tensor in the request");
   }
   set_parameter(input.parameters, name, std::move(value));
   return {};
@@ -105,8 +104,8 @@ Status set_output_parameter(InferRequestedOutput& output, std::string_view name,
                             Parameter::Value value) {
   if (name.starts_with(kSharedMemoryPrefix)) {
     return error::unimplemented(
-        "output '{}' asks for shared memory, which this server does not offer: take the tensor "
-        "from the response",
+        "output '{}': shared memory is not built into this server: take the tensor from the "
+        "response",
         output.name);
   }
   if (name == "classification") {

@@ -16,6 +16,10 @@ Status set_input_parameter(InferInput& input, std::string_view name, Parameter::
 Status set_output_parameter(InferRequestedOutput& output, std::string_view name,
                             Parameter::Value value);
 
+// Names that start so are not for clients to give to a model.
+inline constexpr std::string_view kReservedPrefix = "triton_";
+Error reserved_name(std::string_view name);
+
 // Puts a parameter into a list, over one of the same name.
 void set_parameter(Parameters& parameters, std::string_view name, Parameter::Value value);
 

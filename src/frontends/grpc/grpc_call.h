@@ -26,6 +26,8 @@ class GrpcCall : public net::ExchangeHandler {
   void on_data(std::span<const std::byte> data) override;
   void on_end() override;
   void on_close(net::CloseReason reason) override;
+  // The start of a message holds memory. Streams may be held back by this server itself.
+  bool awaits_rest() const override { return !manual_flow_control() && !reader_.at_boundary(); }
 
  protected:
   using Message = MessageReader::Message;

@@ -88,7 +88,7 @@ RestReply repository_index(std::string_view body, const ControlService& service)
   inference::RepositoryIndexRequest message;
   if (!body.empty()) {
     if (const Status status = proto::from_json(body, message); !status) {
-      return error_reply(with_context("request body", status.error()));
+      return error_reply(with_context("failed to parse the request JSON buffer", status.error()));
     }
   }
   const auto result = service.repository_index(message);
