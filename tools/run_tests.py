@@ -166,6 +166,10 @@ def stages(jobs):
             configure("release"),
             build("release", jobs, "proa", "grpcpp_client"),
             pytest("e2e.xml", "tests/e2e")]),
+        "conformance": ("tests/conformance: the same requests to proa and a real tritonserver", [
+            configure("release"),
+            build("release", jobs, "proa"),
+            pytest("conformance.xml", "tests/conformance")]),
         "asan": ("unit tests and hostile clients under AddressSanitizer and "
                  "UndefinedBehaviorSanitizer", [
             configure("asan"),
