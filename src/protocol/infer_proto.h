@@ -39,8 +39,9 @@ struct ProtoWriteOptions {
 Result<EncodedMessage> write_infer_response(const InferResponse& response,
                                             const ProtoWriteOptions& options);
 
-// A ModelStreamInferResponse that tells of a failed request; `id` is the request's.
-EncodedMessage write_stream_error(std::string_view message, std::string_view id,
+// A ModelStreamInferResponse that tells of a failed request. Of `response`, which has no outputs,
+// it holds names, id and parameters.
+EncodedMessage write_stream_error(std::string_view message, const InferResponse& response,
                                   bool grpc_frame = true);
 
 }  // namespace proa::protocol

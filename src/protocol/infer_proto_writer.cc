@@ -194,18 +194,19 @@ Result<EncodedMessage> write_infer_response(const InferResponse& response,
   return message;
 }
 
-EncodedMessage write_stream_error(std::string_view text, std::string_view id, bool grpc_frame) {
-  const std::size_t response = text_size(id);
-  const std::size_t body = text_size(text) + (id.empty() ? 0 : bytes_field_size(response));
+EncodedMessage write_stream_error(std::string_view text, const InferResponse& response,
+                                  bool grpc_frame) {
+  const std::size_t head = head_size(response);
+  const std::size_t body = text_size(text) + (head == 0 ? 0 : bytes_field_size(head));
   EncodedMessage message;
   message.size = body + (grpc_frame ? kFramePrefix : 0);
   std::string bytes(message.size, '\0');
   WireWriter out(bytes.data());
   if (grpc_frame) write_frame_prefix(out, body);
   write_text(out, 1, text);
-  if (!id.empty()) {
-    out.open_field(2, response);
-    write_text(out, 3, id);
+  if (head > 0) {
+    out.open_field(2, head);
+    write_head(out, response);
   }
   message.parts.push_back({.bytes = std::move(bytes), .view = {}});
   return message;

@@ -129,10 +129,16 @@ TEST(InferProtoWriterTest, RefusesAMessageOfTwoGigabytes) {
 
 TEST(InferProtoWriterTest, WritesStreamErrors) {
   inference::ModelStreamInferResponse message;
-  ASSERT_TRUE(message.ParseFromString(text_of(write_stream_error("no such model", "7", false))));
-  EXPECT_EQ(message.error_message(), "no such model");
+  InferResponse response;
+  response.model_name = "m";
+  response.id = "7";
+  response.parameters = {{"triton_final_response", true}};
+  ASSERT_TRUE(message.ParseFromString(text_of(write_stream_error("no luck", response, false))));
+  EXPECT_EQ(message.error_message(), "no luck");
   EXPECT_EQ(message.infer_response().id(), "7");
-  const std::string framed = text_of(write_stream_error("e", ""));
+  EXPECT_EQ(message.infer_response().model_name(), "m");
+  EXPECT_TRUE(message.infer_response().parameters().at("triton_final_response").bool_param());
+  const std::string framed = text_of(write_stream_error("e", InferResponse()));
   EXPECT_EQ(framed, std::string("\0\0\0\0\3\x0a\1e", 8));
 }
 

@@ -165,12 +165,16 @@ void StreamInferCall::start(Message message) {
 Status StreamInferCall::start_item(Items& items, Items::iterator item) {
   if (shutting_down_) return shutting_down();
   item->cancellation = std::make_shared<CancellationToken>();
-  return start_inference(item->request, {.model = item->model,
-                                         .received = context().clock->now(),
-                                         .deadline = deadline(),
-                                         .memory = std::move(item->message.memory),
-                                         .cancellation = item->cancellation,
-                                         .sink = std::make_unique<Sink>(*this, items, item)});
+  item->accepted = true;  // the answer may come before this returns
+  const Status status =
+      start_inference(item->request, {.model = item->model,
+                                      .received = context().clock->now(),
+                                      .deadline = deadline(),
+                                      .memory = std::move(item->message.memory),
+                                      .cancellation = item->cancellation,
+                                      .sink = std::make_unique<Sink>(*this, items, item)});
+  if (!status) item->accepted = false;
+  return status;
 }
 
 void StreamInferCall::on_response(Items& items, Items::iterator item, core::Response response,
@@ -219,7 +223,7 @@ void StreamInferCall::write(const Item& item, core::Response response, bool fina
   if (!finished() && !skip) {
     const Status status = response.error ? Status(std::move(*response.error))
                                          : write_answer(item, std::move(response), final);
-    if (!status) write_error(item, status.error());
+    if (!status) write_error(item, status.error(), final);
   }
   if (!open()) return;
   shared_->credit.set_unsent(exchange().unsent_bytes());
@@ -244,10 +248,17 @@ Status StreamInferCall::write_answer(const Item& item, core::Response response, 
   return {};
 }
 
-void StreamInferCall::write_error(const Item& item, const Error& error) {
+// As Triton does, only the error of a model tells its name and whether more is to come.
+void StreamInferCall::write_error(const Item& item, const Error& error, bool final) {
   if (errors_end_stream_) return finish(error);
-  Segments parts = to_segments(
-      protocol::write_stream_error(protocol::client_message(error.message), item.request.id));
+  protocol::InferResponse response;
+  response.id = item.request.id;
+  if (item.accepted) {
+    response.model_name = item.model->name();
+    response.parameters = {{std::string(kFinalResponse), final}};
+  }
+  Segments parts =
+      to_segments(protocol::write_stream_error(protocol::client_message(error.message), response));
   send_message(parts);
 }
 

@@ -54,6 +54,7 @@ class StreamInferCall final : public GrpcCall {
     std::shared_ptr<core::Model> model;  // null: refused
     std::shared_ptr<CancellationToken> cancellation;
     std::deque<core::Response> ready;  // answers that wait for their turn
+    bool accepted = false;             // a model has it
     bool ended = false;                // the last answer is among them
   };
   using Items = std::list<Item>;
@@ -67,7 +68,7 @@ class StreamInferCall final : public GrpcCall {
   void write_ready();
   void write(const Item& item, core::Response response, bool final);
   Status write_answer(const Item& item, core::Response response, bool final);
-  void write_error(const Item& item, const Error& error);
+  void write_error(const Item& item, const Error& error, bool final);
   void count_answers();
   void give_credit();
   void maybe_finish();

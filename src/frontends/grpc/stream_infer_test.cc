@@ -29,7 +29,7 @@ std::string repeat(const std::string& id, float times, bool empty_final = false)
   return grpc_frame(request.SerializeAsString());
 }
 
-// "id" of every answer in order, with "!" for errors and "." behind final ones.
+// "id" of every answer in order, with "!" for errors and "." behind those that say they are final.
 std::vector<std::string> told(const ExchangeDriver& call) {
   std::vector<std::string> all;
   for (const auto& message : answers<ModelStreamInferResponse>(call)) {
@@ -77,7 +77,7 @@ TEST_F(StreamInferTest, KeepsTheOrderOfRequestsWhateverFinishesFirst) {
   EXPECT_THAT(told(*call), ElementsAre("a."));
   EXPECT_FALSE(call->exchange.ended);
   server.puppet.fail(0, error::internal("burnt"));
-  EXPECT_THAT(told(*call), ElementsAre("a.", "!b", "c.", "d."));
+  EXPECT_THAT(told(*call), ElementsAre("a.", "!b.", "c.", "d."));
   EXPECT_EQ(call->trailer("grpc-status"), "0");
 }
 
