@@ -46,18 +46,6 @@ bool is_plain_name(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
-Status check_relative(std::string_view relative) {
-  const fs::path path(relative);
-  const bool climbs = std::ranges::find(path, fs::path("..")) != path.end();
-  if (relative.empty() || path.is_absolute() || climbs ||
-      relative.find('\0') != std::string_view::npos) {
-    return error::invalid_argument(
-        "'{}' is no path inside the model's folder: write it relative to that folder, without '..'",
-        log::printable(relative));
-  }
-  return {};
-}
-
 // Closes a file descriptor.
 class File {
  public:
@@ -76,6 +64,18 @@ class File {
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
 }  // namespace
+
+Status check_relative_path(std::string_view relative) {
+  const fs::path path(relative);
+  const bool climbs = std::ranges::find(path, fs::path("..")) != path.end();
+  if (relative.empty() || path.is_absolute() || climbs ||
+      relative.find('\0') != std::string_view::npos) {
+    return error::invalid_argument(
+        "'{}' is no path inside the model's folder: write it relative to that folder, without '..'",
+        log::printable(relative));
+  }
+  return {};
+}
 
 Result<LocalFolder> LocalFolder::open(fs::path root) {
   PROA_ASSIGN(const fs::path resolved, resolve(root));
@@ -113,7 +113,7 @@ Result<fs::path> LocalFolder::find_model(std::string_view name) const {
 }
 
 Result<fs::path> LocalFolder::find_inside(const fs::path& folder, std::string_view relative) const {
-  PROA_TRY(check_relative(relative));
+  PROA_TRY(check_relative_path(relative));
   PROA_ASSIGN(const fs::path root, resolve(root_));
   PROA_ASSIGN(const fs::path path, resolve(folder / relative));
   if (!lies_inside(path, root)) {

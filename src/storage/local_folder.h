@@ -54,6 +54,10 @@ class LocalFolder {
   std::filesystem::path root_;
 };
 
+// A path that stays below the folder it is joined to, as far as its text tells.
+// Errors: kInvalidArgument when it is empty, absolute, climbs with ".." or holds a NUL.
+Status check_relative_path(std::string_view relative);
+
 // The whole content of a regular file.
 // Errors: kNotFound, kInvalidArgument (a folder, a device, more than `limit_bytes`), kInternal.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit_bytes);
