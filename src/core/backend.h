@@ -24,7 +24,8 @@ enum class Execution : std::uint8_t {
 // most max_in_flight() batches at a time on it, in order.
 //
 // Threading: start() is never called by two threads at once; for kBlocking always by the instance's
-// own thread. `done` may be called on any thread.
+// own thread, except for the requests of core/warm_up.h, which come before that thread starts.
+// `done` may be called on any thread.
 class Instance {
  public:
   // Takes the finished batch back: outputs or errors are set. Called exactly once per start().

@@ -47,11 +47,12 @@ Result<std::vector<std::unique_ptr<Instance>>> create_instances(const config::Mo
 }  // namespace
 
 Model::Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded,
-             std::vector<std::vector<std::string>> labels)
-    : config_(std::move(config)),
+             Options& options)
+    : keep_alive_(std::move(options.keep_alive)),
+      config_(std::move(config)),
       version_(version),
       version_string_(std::to_string(version)),
-      labels_(std::move(labels)),
+      labels_(std::move(options.labels)),
       loaded_(std::move(loaded)) {}
 
 Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::int64_t version,
@@ -61,11 +62,12 @@ Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::in
   const TimePoint began = std::min(options.load_began, options.clock->now());
   options.reaper->expect();
   std::shared_ptr<Model> model(
-      new Model(std::move(config), version, std::move(loaded), std::move(options.labels)),
+      new Model(std::move(config), version, std::move(loaded), options),
       [reaper = options.reaper](Model* last) {
         reaper->destroy([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
       });
   PROA_ASSIGN(auto instances, create_instances(model->config_, *model->loaded_));
+  PROA_TRY(warm_up(model, instances, options.warm_up));
   model->statistics_ = std::make_shared<ModelStatistics>(instances.size(), *options.clock);
   model->scheduler_ =
       std::make_shared<Scheduler>(model->config_, std::move(instances),

@@ -11,6 +11,7 @@
 #include "core/backend.h"
 #include "core/reaper.h"
 #include "core/request.h"
+#include "core/warm_up.h"
 
 namespace proa::core {
 
@@ -34,9 +35,14 @@ class Model : public std::enable_shared_from_this<Model> {
     std::vector<std::vector<std::string>> labels;
     // When the loading of this version began, for load_time(); kNever = with create().
     TimePoint load_began = kNever;
+    // What every instance answers before create() returns.
+    std::vector<WarmUpSample> warm_up;
+    // Held until the model is gone: temporary files that it reads, for example.
+    std::shared_ptr<const void> keep_alive;
   };
 
-  // Creates the instances and starts their threads. `loaded` comes from `config.backend`'s load().
+  // Creates the instances, warms them and starts their threads. `loaded` comes from
+  // `config.backend`'s load().
   static Result<std::shared_ptr<Model>> create(config::ModelConfig config, std::int64_t version,
                                                std::unique_ptr<LoadedModel> loaded,
                                                Options options);
@@ -71,8 +77,9 @@ class Model : public std::enable_shared_from_this<Model> {
 
  private:
   Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded,
-        std::vector<std::vector<std::string>> labels);
+        Options& options);
 
+  const std::shared_ptr<const void> keep_alive_;  // goes last
   const config::ModelConfig config_;
   const std::int64_t version_;
   const std::string version_string_;

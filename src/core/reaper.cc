@@ -6,7 +6,7 @@
 
 namespace proa::core {
 
-Reaper::Reaper() {
+Reaper::Reaper(std::function<void()> afterwards) : afterwards_(std::move(afterwards)) {
   thread_ = start_thread("proa-reaper", [this] { run(); });
 }
 
@@ -44,6 +44,10 @@ void Reaper::run() {
     job = nullptr;
     lock.lock();
     --expected_;
+    if (!jobs_.empty() || afterwards_ == nullptr) continue;
+    lock.unlock();
+    afterwards_();
+    lock.lock();
   }
 }
 

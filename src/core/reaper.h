@@ -19,7 +19,9 @@ class Reaper {
  public:
   using Job = std::move_only_function<void()>;
 
-  Reaper();
+  // `afterwards`, unless null, is called on the reaper's thread when models were destroyed and no
+  // other waits for it: the moment to give their memory back to the system.
+  explicit Reaper(std::function<void()> afterwards = nullptr);
   ~Reaper();
 
   // Announces a destroy() to come.
@@ -30,6 +32,7 @@ class Reaper {
  private:
   void run() PROA_EXCLUDES(mutex_);
 
+  const std::function<void()> afterwards_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Job> jobs_ PROA_GUARDED_BY(mutex_);

@@ -36,5 +36,22 @@ TEST(ReaperTest, DestructorWaitsForWhatIsExpected) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST(ReaperTest, CallsAfterwardsOnceNothingWaits) {
+  std::string order;
+  std::promise<void> posted;
+  {
+    Reaper reaper([&] { order += "!"; });
+    reaper.expect();
+    reaper.expect();
+    reaper.destroy([&] {
+      posted.get_future().wait();
+      order += "a";
+    });
+    reaper.destroy([&] { order += "b"; });
+    posted.set_value();
+  }
+  EXPECT_EQ(order, "ab!");
+}
+
 }  // namespace
 }  // namespace proa::core
