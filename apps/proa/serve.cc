@@ -57,6 +57,11 @@ int run_serve(const ServeOptions& options) {
     log::error("--model-repository is required: the folder that holds one folder a model");
     return 2;
   }
+  if (const Status flags = options.repository.check(); !flags) {
+    log::error("{}", flags.error().message);
+    return 2;
+  }
+  if (const std::string idle = options.repository.warning(); !idle.empty()) log::warn("{}", idle);
   EndSignals signals;
   std::atomic<bool> load_failed = false;
   Server server(options, [&](const lifecycle::LoadSummary& summary) {

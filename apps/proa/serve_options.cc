@@ -130,11 +130,7 @@ void add_model_flags(CLI::App& app, ServeOptions& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Models");
-  app.add_option("--model-control-mode", options.model_control_mode,
-                 "When models are loaded: none = all at the start")
-      ->check(CLI::IsMember({"none"}))
-      ->option_text("none  (default none)")
-      ->group("Models");
+  add_repository_flags(app, options.repository);
   app.add_flag(
          "--disable-auto-complete-config",
          [&options](std::int64_t) { options.auto_complete_config = false; },

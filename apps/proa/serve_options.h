@@ -10,6 +10,7 @@
 #include "frontends/options.h"
 #include "net/limits.h"
 #include "observe/metrics_options.h"
+#include "repository_flags.h"
 #include "triton_flags.h"
 
 namespace CLI {
@@ -31,7 +32,7 @@ struct Endpoint {
 // over; docs/serve.md lists them.
 struct ServeOptions {
   std::vector<std::filesystem::path> model_repositories;
-  std::string model_control_mode = "none";
+  RepositoryFlags repository;
   bool auto_complete_config = true;
   BackendConfig backend_config;
   bool strict_readiness = false;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "free_memory.h"
 #include "server_figures.h"
 #include "storage/local_folder.h"
 
@@ -26,6 +27,7 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       metrics_(options.metrics_options),
       frontend_(frontend_context()),
       loops_(net::LoopGroup::Options{.loops = options.loops}),
+      reaper_(release_free_memory),
       backends_(backends::Context{.timer = &timer_, .gpu_tuning_cache = options.gpu_tuning_cache}),
       repository_(repository_options(std::move(on_loaded))) {}
 
@@ -55,7 +57,12 @@ lifecycle::ModelRepository::Options Server::repository_options(OnLoaded on_loade
   options.loader.completion.enabled = options_.auto_complete_config;
   options.loader.completion.gpu_models_on_cpu = options_.gpu_models_on_cpu;
   options.loader.completion.default_max_batch_size = options_.backend_config.default_max_batch_size;
+  options.loader.config_name = options_.repository.config_name;
+  options.mode = options_.repository.mode;
+  options.startup_models = options_.repository.load_models;
+  options.poll_interval = std::chrono::seconds(options_.repository.poll_s);
   options.load_threads = options_.model_load_threads;
+  options.load_retries = options_.repository.load_retries;
   options.strict_readiness = options_.strict_readiness;
   options.on_loaded = std::move(on_loaded);
   return options;

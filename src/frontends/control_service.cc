@@ -8,6 +8,7 @@
 #include "core/statistics.h"
 #include "frontends/log_settings.h"
 #include "frontends/model_messages.h"
+#include "frontends/repository_requests.h"
 #include "lifecycle/model_repository.h"
 
 namespace proa::frontends {
@@ -22,10 +23,31 @@ constexpr std::array kExtensions = {
 constexpr std::array<std::string_view, 3> kServices = {"", "inference.GRPCInferenceService",
                                                        "grpc.health.v1.Health"};
 
-Error no_loading() {
+// Clients may load and unload in explicit mode only.
+Status check_mode(const lifecycle::ModelRepository& repository) {
+  if (repository.mode() == lifecycle::ControlMode::kExplicit) return {};
+  const bool polls = repository.mode() == lifecycle::ControlMode::kPoll;
   return error::unavailable(
-      "explicit model load / unload is not allowed: the server runs with "
-      "--model-control-mode=none and loads its models when it starts");
+      "explicit model load / unload is not allowed if polling is enabled or models are loaded at "
+      "the start: the server runs with --model-control-mode={}, wanted explicit",
+      polls ? "poll" : "none");
+}
+
+inference::RepositoryIndexResponse index_message(const std::vector<lifecycle::VersionStatus>& lines,
+                                                 bool only_ready) {
+  inference::RepositoryIndexResponse response;
+  for (const lifecycle::VersionStatus& line : lines) {
+    if (only_ready && line.state != lifecycle::VersionState::kReady) continue;
+    auto& model = *response.add_models();
+    model.set_name(line.model);
+    model.set_version(line.version);
+    // As in Triton, a model that nobody has asked for is only named.
+    if (line.state != lifecycle::VersionState::kUnknown) {
+      model.set_state(std::string(lifecycle::version_state_name(line.state)));
+    }
+    model.set_reason(line.reason);
+  }
+  return response;
 }
 
 }  // namespace
@@ -101,33 +123,37 @@ Result<inference::ModelStatisticsResponse> ControlService::model_statistics(
   return response;
 }
 
-Result<inference::RepositoryIndexResponse> ControlService::repository_index(
-    const inference::RepositoryIndexRequest& request) const {
-  if (!request.repository_name().empty()) {
-    return error::unimplemented(
-        "'repository_name' specification is not supported: leave it out to "
-        "see all repositories");
-  }
-  inference::RepositoryIndexResponse response;
-  for (const lifecycle::VersionStatus& status : context_.repository->index()) {
-    if (request.ready() && status.state != lifecycle::VersionState::kReady) continue;
-    auto& model = *response.add_models();
-    model.set_name(status.model);
-    model.set_version(status.version);
-    model.set_state(std::string(lifecycle::version_state_name(status.state)));
-    model.set_reason(status.reason);
-  }
-  return response;
+void ControlService::repository_index(const inference::RepositoryIndexRequest& request,
+                                      Done<inference::RepositoryIndexResponse> done) const {
+  const Status status = check_repository_name(request.repository_name());
+  if (!status) return done(status.error());
+  context_.repository->list([only_ready = request.ready(), done = std::move(done)](
+                                std::vector<lifecycle::VersionStatus> lines) mutable {
+    done(index_message(lines, only_ready));
+  });
 }
 
-Result<inference::RepositoryModelLoadResponse> ControlService::repository_model_load(
-    const inference::RepositoryModelLoadRequest&) const {
-  return no_loading();
+void ControlService::repository_model_load(
+    inference::RepositoryModelLoadRequest request,
+    Done<inference::RepositoryModelLoadResponse> done) const {
+  const Status allowed = check_mode(*context_.repository);
+  if (!allowed) return done(allowed.error());
+  const std::string name = request.model_name();
+  auto load = to_load_request(std::move(request));
+  if (!load) return done(load.error());
+  context_.repository->load(name, *std::move(load),
+                            [done = std::move(done)](Status status) mutable {
+                              if (!status) return done(std::move(status.error()));
+                              done(inference::RepositoryModelLoadResponse());
+                            });
 }
 
 Result<inference::RepositoryModelUnloadResponse> ControlService::repository_model_unload(
-    const inference::RepositoryModelUnloadRequest&) const {
-  return no_loading();
+    const inference::RepositoryModelUnloadRequest& request) const {
+  PROA_TRY(check_mode(*context_.repository));
+  PROA_TRY(check_unload_request(request));
+  context_.repository->unload(request.model_name());
+  return inference::RepositoryModelUnloadResponse();
 }
 
 Result<inference::LogSettingsResponse> ControlService::log_settings(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "base/result.h"
@@ -37,10 +38,15 @@ class ControlService {
   // Of all models when no name is given; of all their versions when no version is.
   Result<inference::ModelStatisticsResponse> model_statistics(
       const inference::ModelStatisticsRequest& request) const;
-  Result<inference::RepositoryIndexResponse> repository_index(
-      const inference::RepositoryIndexRequest& request) const;
-  Result<inference::RepositoryModelLoadResponse> repository_model_load(
-      const inference::RepositoryModelLoadRequest& request) const;
+
+  // These answer later, on any thread, or at once: `done` is called exactly once.
+  template <class Response>
+  using Done = std::move_only_function<void(Result<Response>)>;
+  void repository_index(const inference::RepositoryIndexRequest& request,
+                        Done<inference::RepositoryIndexResponse> done) const;
+  void repository_model_load(inference::RepositoryModelLoadRequest request,
+                             Done<inference::RepositoryModelLoadResponse> done) const;
+  // Returns before the model is gone.
   Result<inference::RepositoryModelUnloadResponse> repository_model_unload(
       const inference::RepositoryModelUnloadRequest& request) const;
 

@@ -5,6 +5,7 @@
 #include "frontends/grpc/grpc_methods.h"
 #include "frontends/grpc/grpc_text.h"
 #include "frontends/http/infer_rest_call.h"
+#include "frontends/http/repository_rest_call.h"
 #include "frontends/http/rest_call.h"
 #include "frontends/http/rest_endpoints.h"
 #include "lifecycle/model_repository.h"
@@ -56,10 +57,14 @@ Frontend::Handler Frontend::make_rest(const net::RequestHead& head, Services ser
     return std::make_unique<FixedReply>(
         error_reply(404, fmt::format("no such path: {}", head.target)));
   }
-  const auto [model_name, version] = match.arguments;
+  const auto [model_name, version, repository] = match.arguments;
   if (endpoint != RestEndpoint::kInfer) {
-    return std::make_unique<ControlRestCall>(
-        context_, control_, RestRequest{endpoint, std::string(model_name), std::string(version)});
+    RestRequest request{endpoint, std::string(model_name), std::string(version),
+                        std::string(repository)};
+    if (endpoint == RestEndpoint::kRepositoryIndex || endpoint == RestEndpoint::kRepositoryLoad) {
+      return std::make_unique<RepositoryRestCall>(context_, control_, std::move(request));
+    }
+    return std::make_unique<ControlRestCall>(context_, control_, std::move(request));
   }
   auto model = context_.repository->find(model_name, version);
   if (!model) return std::make_unique<FixedReply>(error_reply(model.error()));

@@ -55,7 +55,14 @@ std::shared_ptr<const Snapshot> Catalog::take_snapshot(std::uint64_t& generation
   MutexLock lock(mutex_);
   if (!stale_.empty()) {
     auto next = std::make_shared<Snapshot>(*snapshot_);
-    for (const std::string& name : stale_) next->set(name, view_of(records_.find(name)->second));
+    for (const std::string& name : stale_) {
+      const auto record = records_.find(name);
+      if (record == records_.end()) {
+        next->erase(name);
+      } else {
+        next->set(name, view_of(record->second));
+      }
+    }
     stale_.clear();
     snapshot_ = std::move(next);
   }
@@ -88,12 +95,22 @@ std::vector<VersionStatus> Catalog::index() const {
   return lines;
 }
 
+bool Catalog::any_in(const Record& record, VersionState state) {
+  return std::ranges::any_of(record.versions,
+                             [&](const auto& item) { return item.second.state == state; });
+}
+
+bool Catalog::has_ready(std::string_view name) const {
+  MutexLock lock(mutex_);
+  const auto record = records_.find(name);
+  return record != records_.end() && any_in(record->second, VersionState::kReady);
+}
+
 void Catalog::begin_load(const std::string& name) {
   MutexLock lock(mutex_);
   Record& record = records_[name];
-  const bool any_ready = std::ranges::any_of(
-      record.versions, [](const auto& item) { return item.second.state == VersionState::kReady; });
-  if (any_ready) return;
+  record.forget = false;
+  if (any_in(record, VersionState::kReady)) return;
   record.state = VersionState::kLoading;
   record.reason.clear();
   for (auto& [number, version] : record.versions) {
@@ -102,28 +119,46 @@ void Catalog::begin_load(const std::string& name) {
   changed(name);
 }
 
-void Catalog::fail_load(const std::string& name, std::string reason) {
+void Catalog::fail_load(std::string_view name, const std::string& reason,
+                        std::span<const FailedVersion> failed) {
   MutexLock lock(mutex_);
-  Record& record = records_[name];
+  const auto found = records_.find(name);
+  if (found == records_.end()) return;
+  Record& record = found->second;
   record.state = VersionState::kUnavailable;
   record.reason = reason;
   for (auto& [number, version] : record.versions) {
-    if (version.state != VersionState::kLoading) continue;
-    version.state = VersionState::kUnavailable;
-    version.reason = reason;
+    if (version.state == VersionState::kReady) {
+      version.reason = "serves on, although the last load failed: " + reason;
+    } else if (version.state == VersionState::kLoading) {
+      version.state = VersionState::kUnavailable;
+      version.reason = reason;
+    }
+  }
+  for (const FailedVersion& one : failed) {
+    const auto [entry, is_new] = record.versions.try_emplace(one.version);
+    if (!is_new && entry->second.state != VersionState::kUnavailable) continue;
+    entry->second.state = VersionState::kUnavailable;
+    entry->second.reason = one.reason;
   }
   changed(name);
 }
 
-void Catalog::replace(const std::string& name, std::vector<LoadedVersion> versions) {
+void Catalog::replace(const std::string& name, std::vector<LoadedVersion> versions,
+                      std::span<const std::int64_t> keep) {
   std::vector<ModelPtr> dropped;
   {
     MutexLock lock(mutex_);
     if (closed_) return;
     Record& record = records_[name];
-    dropped = take_out(name, record, "unloaded");
-    std::erase_if(record.versions,
-                  [](const auto& item) { return item.second.state != VersionState::kUnloading; });
+    dropped = take_out(name, record, "unloaded", keep);
+    std::erase_if(record.versions, [](const auto& item) {
+      const VersionState state = item.second.state;
+      return state != VersionState::kUnloading && state != VersionState::kReady;
+    });
+    for (auto& [number, version] : record.versions) {
+      if (version.state == VersionState::kReady) version.reason.clear();
+    }
     for (LoadedVersion& loaded : versions) {
       Version& version = record.versions[loaded.version];
       version = Version();
@@ -142,7 +177,7 @@ void Catalog::replace(const std::string& name, std::vector<LoadedVersion> versio
   }
 }
 
-Status Catalog::retire(std::string_view name, const std::string& reason) {
+Status Catalog::retire(std::string_view name, const std::string& reason, Afterwards afterwards) {
   std::vector<ModelPtr> dropped;
   {
     MutexLock lock(mutex_);
@@ -153,9 +188,17 @@ Status Catalog::retire(std::string_view name, const std::string& reason) {
     dropped = take_out(found->first, found->second, reason);
     found->second.state = VersionState::kUnavailable;
     found->second.reason = reason;
+    found->second.forget = afterwards == Afterwards::kForget;
     changed(name);
+    forget_if_ended(name);
   }
   return {};
+}
+
+void Catalog::forget_if_ended(std::string_view name) {
+  const auto record = records_.find(name);
+  if (record == records_.end() || !record->second.forget) return;
+  if (!any_in(record->second, VersionState::kUnloading)) records_.erase(record);
 }
 
 void Catalog::close(const std::string& reason) {
@@ -173,10 +216,12 @@ void Catalog::close(const std::string& reason) {
 }
 
 std::vector<Catalog::ModelPtr> Catalog::take_out(const std::string& name, Record& record,
-                                                 const std::string& reason) {
+                                                 const std::string& reason,
+                                                 std::span<const std::int64_t> keep) {
   std::vector<ModelPtr> dropped;
   for (auto& [number, version] : record.versions) {
     if (version.state != VersionState::kReady) continue;
+    if (std::ranges::find(keep, number) != keep.end()) continue;
     retired_[version.lease] = {name, version.model};
     dropped.push_back(std::move(version.model));
     version.state = VersionState::kUnloading;
@@ -188,12 +233,14 @@ std::vector<Catalog::ModelPtr> Catalog::take_out(const std::string& name, Record
 void Catalog::lease_ended(const std::string& name, std::int64_t version, std::uint64_t number) {
   MutexLock lock(mutex_);
   retired_.erase(number);
-  const auto record = records_.find(name);
-  const auto ended = record->second.versions.find(version);
-  // A newer model may have the version's place by now.
-  if (ended != record->second.versions.end() && ended->second.lease == number) {
-    ended->second.state = VersionState::kUnavailable;
-    changed(name);
+  if (const auto record = records_.find(name); record != records_.end()) {
+    const auto ended = record->second.versions.find(version);
+    // A newer model may have the version's place by now.
+    if (ended != record->second.versions.end() && ended->second.lease == number) {
+      ended->second.state = VersionState::kUnavailable;
+      changed(name);
+      forget_if_ended(name);
+    }
   }
   if (retired_.empty()) drained_.notify_all();
 }

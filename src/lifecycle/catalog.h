@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ struct VersionStatus {
   std::string model;
   std::string version;  // "" while no version of the model is known
   VersionState state = VersionState::kLoading;
-  std::string reason;  // why it is not ready; "" = nothing to say
+  // Why it is not ready; of a ready one, why the load that was to replace it failed. "" = nothing.
+  std::string reason;
 };
 
 // Which models there are, in which versions and states: the one place where a request finds its
@@ -57,16 +59,29 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
 
   // A load has begun: unless the model has versions, it shows as LOADING.
   void begin_load(const std::string& name) PROA_EXCLUDES(mutex_);
-  // The load ended without a version. Versions that are ready stay.
-  void fail_load(const std::string& name, std::string reason) PROA_EXCLUDES(mutex_);
-  // These versions take the place of all that the model had, at once.
-  void replace(const std::string& name, std::vector<LoadedVersion> versions) PROA_EXCLUDES(mutex_);
+  // The load ended in vain. Versions that are ready stay and carry the reason; the `failed` ones,
+  // where they are not ready, show as UNAVAILABLE. Nothing happens for models that no load was
+  // begun for.
+  struct FailedVersion {
+    std::int64_t version = 0;
+    std::string reason;
+  };
+  void fail_load(std::string_view name, const std::string& reason,
+                 std::span<const FailedVersion> failed = {}) PROA_EXCLUDES(mutex_);
+  // These versions take the place of all that the model had, at once, except for those that are to
+  // be kept: they stay as they are.
+  void replace(const std::string& name, std::vector<LoadedVersion> versions,
+               std::span<const std::int64_t> keep = {}) PROA_EXCLUDES(mutex_);
   // Takes the model's versions out; they show as UNLOADING until their last request is gone, then
-  // as UNAVAILABLE, both with `reason`. Errors: kNotFound.
-  Status retire(std::string_view name, const std::string& reason) PROA_EXCLUDES(mutex_);
+  // as UNAVAILABLE, both with `reason`. With kForget the model is in no index afterwards.
+  // Errors: kNotFound.
+  enum class Afterwards : std::uint8_t { kRemember, kForget };
+  Status retire(std::string_view name, const std::string& reason,
+                Afterwards afterwards = Afterwards::kRemember) PROA_EXCLUDES(mutex_);
   // The same for all models, for good: what is loaded later is dropped.
   void close(const std::string& reason) PROA_EXCLUDES(mutex_);
 
+  bool has_ready(std::string_view name) const PROA_EXCLUDES(mutex_);
   // All versions that are ready, in order.
   std::vector<ModelPtr> ready_models() const PROA_EXCLUDES(mutex_);
 
@@ -87,6 +102,7 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
     VersionState state = VersionState::kLoading;  // while there are no versions
     std::string reason;
     std::map<std::int64_t, Version> versions;
+    bool forget = false;  // once no version is UNLOADING
   };
   struct Retired {
     std::string name;
@@ -94,14 +110,16 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
   };
 
   static ModelView view_of(const Record& record);
+  static bool any_in(const Record& record, VersionState state);
 
   std::shared_ptr<const Snapshot> take_snapshot(std::uint64_t& generation) const
       PROA_EXCLUDES(mutex_);
   void changed(std::string_view name) PROA_REQUIRES(mutex_);
   // Makes the versions of `record` retired ones. The caller lets go of the result without the lock:
   // what has no requests is destroyed by that.
-  std::vector<ModelPtr> take_out(const std::string& name, Record& record, const std::string& reason)
-      PROA_REQUIRES(mutex_);
+  std::vector<ModelPtr> take_out(const std::string& name, Record& record, const std::string& reason,
+                                 std::span<const std::int64_t> keep = {}) PROA_REQUIRES(mutex_);
+  void forget_if_ended(std::string_view name) PROA_REQUIRES(mutex_);
   void lease_ended(const std::string& name, std::int64_t version, std::uint64_t number)
       PROA_EXCLUDES(mutex_);
 

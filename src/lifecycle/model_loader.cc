@@ -1,11 +1,13 @@
 #include "lifecycle/model_loader.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "fmt/ranges.h"
 #include "lifecycle/version_policy.h"
+#include "lifecycle/warm_up_samples.h"
 #include "storage/version_folders.h"
 
 namespace proa::lifecycle {
@@ -13,19 +15,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kConfigFile = "config.pbtxt";
 constexpr std::size_t kMaxLabelBytes = 64 << 20;
 
-// config.pbtxt, or a configuration that leaves everything open when there is none.
-Result<config::ParsedConfig> read_config(const storage::LocalFolder& repository,
-                                         const fs::path& folder) {
-  const Result<fs::path> path = repository.find_inside(folder, kConfigFile);
-  if (!path && path.error().code == ErrorCode::kNotFound) {
-    return config::parse_config("", "no config.pbtxt");
-  }
+// That file of the model, or nothing when there is none.
+Result<std::optional<config::ParsedConfig>> try_config(const storage::LocalFolder& repository,
+                                                       const fs::path& folder,
+                                                       const std::string& file) {
+  const Result<fs::path> path = repository.find_inside(folder, file);
+  if (!path && path.error().code == ErrorCode::kNotFound) return std::nullopt;
   if (!path) return path.error();
   PROA_ASSIGN(const std::string text, storage::read_file(*path, config::kMaxConfigBytes));
-  return config::parse_config(text, kConfigFile);
+  PROA_ASSIGN(config::ParsedConfig parsed, config::parse_config(text, file));
+  return parsed;
+}
+
+// The variant, else config.pbtxt, else a configuration that leaves everything open.
+Result<config::ParsedConfig> read_config(const storage::LocalFolder& repository,
+                                         const fs::path& folder, const std::string& variant) {
+  if (!variant.empty()) {
+    const std::string file = fmt::format("configs/{}.pbtxt", variant);
+    PROA_ASSIGN(auto parsed, try_config(repository, folder, file));
+    if (parsed) return *std::move(parsed);
+  }
+  PROA_ASSIGN(auto parsed, try_config(repository, folder, std::string(ModelLoader::kConfigFile)));
+  if (parsed) return *std::move(parsed);
+  return config::parse_config("", "no config.pbtxt");
 }
 
 bool is_number(std::string_view text) {
@@ -107,22 +121,33 @@ Status check_model_file(const storage::LocalFolder& repository, const fs::path& 
 
 }  // namespace
 
-Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
-                                    std::string_view name) const {
-  ModelPlan plan;
-  PROA_ASSIGN(plan.folder, repository.find_model(name));
-  PROA_ASSIGN(config::ParsedConfig parsed, read_config(repository, plan.folder));
-  PROA_ASSIGN(plan.versions,
-              choose_versions(plan.folder, parsed.config.version_policy, parsed.warnings));
-  for (const std::int64_t version : plan.versions) {
-    PROA_TRY(check_version_folder(repository, files_of(plan.folder, version).version_folder));
+Result<ModelDraft> ModelLoader::read(const storage::LocalFolder& repository, std::string_view name,
+                                     const std::string* config_json) const {
+  ModelDraft draft;
+  PROA_ASSIGN(draft.folder, repository.find_model(name));
+  PROA_ASSIGN(draft.parsed,
+              config_json != nullptr
+                  ? config::parse_config_json(*config_json, "config of the load request")
+                  : read_config(repository, draft.folder, options_.config_name));
+  PROA_ASSIGN(draft.versions, choose_versions(draft.folder, draft.parsed.config.version_policy,
+                                              draft.parsed.warnings));
+  return draft;
+}
+
+Result<ModelPlan> ModelLoader::complete(const storage::LocalFolder& repository,
+                                        ModelDraft draft) const {
+  config::ParsedConfig& parsed = draft.parsed;
+  for (const std::int64_t version : draft.versions) {
+    PROA_TRY(check_version_folder(repository, files_of(draft.folder, version).version_folder));
   }
   // The newest version stands for all of them.
-  const core::ModelFiles files = files_of(plan.folder, plan.versions.back());
+  const core::ModelFiles files = files_of(draft.folder, draft.versions.back());
   PROA_ASSIGN(const std::vector<std::string> names, storage::list_names(files.version_folder));
-  PROA_TRY(config::complete_from_folder(name, names, options_.completion, parsed));
+  PROA_TRY(config::complete_from_folder(draft.folder.filename().native(), names,
+                                        options_.completion, parsed));
   PROA_TRY(
       check_model_file(repository, files.version_folder, parsed.config.default_model_filename));
+  ModelPlan plan;
   if (!parsed.config.backend.empty()) {
     PROA_ASSIGN(plan.backend, options_.backends(parsed.config.backend));
     if (options_.completion.enabled) {
@@ -131,10 +156,19 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
     }
   }
   PROA_TRY(config::complete_rest(options_.completion, parsed));
-  PROA_ASSIGN(plan.labels, read_labels(repository, plan.folder, parsed.config));
+  PROA_ASSIGN(plan.labels, read_labels(repository, draft.folder, parsed.config));
+  PROA_ASSIGN(plan.warm_up, make_warm_up_samples(repository, draft.folder, parsed.config));
   plan.config = std::move(parsed.config);
   plan.warnings = std::move(parsed.warnings);
+  plan.folder = std::move(draft.folder);
+  plan.versions = std::move(draft.versions);
   return plan;
+}
+
+Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
+                                    std::string_view name) const {
+  PROA_ASSIGN(ModelDraft draft, read(repository, name));
+  return complete(repository, std::move(draft));
 }
 
 Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
@@ -144,7 +178,9 @@ Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
               plan.backend->load(files_of(plan.folder, version), plan.config));
   core::Model::Options options = options_.model;
   options.labels = plan.labels;
+  options.warm_up = plan.warm_up;
   options.load_began = began;
+  options.keep_alive = plan.keep_alive;
   return core::Model::create(plan.config, version, std::move(loaded), options);
 }
 

@@ -1,57 +1,40 @@
 #include "lifecycle/model_repository.h"
 
 #include <algorithm>
-#include <span>
 
 #include "base/log.h"
-#include "base/text.h"
+#include "base/thread.h"
 #include "fmt/ranges.h"
 
 namespace proa::lifecycle {
 namespace {
 
-// A reason may have several lines; each is a line of the log.
-void log_failure(const std::string& model, std::string_view reason) {
-  for (const std::string_view line : split_lines(reason)) {
-    log::error("model '{}': {}", log::printable(model), log::printable(line));
-  }
-}
-
-// `error` for the eyes of clients, who are told of no folders outside the repositories.
-Error without_roots(std::span<const std::filesystem::path> roots, Error error) {
-  for (const std::filesystem::path& root : roots) {
-    const std::string prefix = (root / "").native();
-    for (std::size_t at = 0; (at = error.message.find(prefix, at)) != std::string::npos;) {
-      error.message.erase(at, prefix.size());
-    }
-  }
-  return error;
-}
-
-Error load_failed(const std::string& model, std::int64_t version, const Error& reason) {
-  return Error{reason.code,
-               fmt::format("load failed for model '{}': version {} is at UNAVAILABLE state: {}",
-                           model, version, reason.message)};
+void warn_of_nothing(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::string> paths;
+  for (const auto& folder : folders) paths.push_back(folder.native());
+  log::warn("no model in {}: a repository holds one folder a model, such as {}",
+            log::printable(fmt::format("'{}'", fmt::join(paths, "', '"))),
+            log::printable((folders.front() / "NAME/1/model.onnx").native()));
 }
 
 }  // namespace
 
 ModelRepository::ModelRepository(Options options)
     : options_(std::move(options)),
-      loader_(options_.loader),
       catalog_(std::make_shared<Catalog>()),
-      pool_("proa-load", std::max(1, options_.load_threads)) {}
+      updater_({.roots = options_.folders, .retries = options_.load_retries},
+               ModelLoader(options_.loader), catalog_),
+      jobs_("proa-load", std::max(1, options_.load_threads)),
+      listing_("proa-list", 1) {}
 
 ModelRepository::~ModelRepository() {
-  {
-    MutexLock lock(mutex_);
-    shutting_down_ = true;
-  }
+  stop_polling();
   catalog_->close("the server has ended");
 }
 
 Status ModelRepository::start() {
-  PROA_ASSIGN(const std::set<std::string> names, open_folders());
+  PROA_ASSIGN(const std::set<std::string> found, open_folders());
+  const std::set<std::string> names = names_to_load(found);
   for (const std::string& name : names) catalog_->begin_load(name);
   {
     MutexLock lock(mutex_);
@@ -59,18 +42,25 @@ Status ModelRepository::start() {
     loading_ = names.size();
   }
   if (names.empty()) {
-    std::vector<std::string> paths;
-    for (const auto& folder : options_.folders) paths.push_back(folder.native());
-    log::warn("no model in {}: a repository holds one folder a model, such as {}",
-              log::printable(fmt::format("'{}'", fmt::join(paths, "', '"))),
-              log::printable((options_.folders.front() / "NAME/1/model.onnx").native()));
+    if (found.empty()) warn_of_nothing(options_.folders);
     if (options_.on_loaded) options_.on_loaded({});
-    loaded_.notify_all();
+    changed_.notify_all();
   }
   for (const std::string& name : names) {
-    pool_.post([this, name] { first_load_ended(name, load(name).has_value()); });
+    load(name, {},
+         [this, name](const Status& status) { first_load_ended(name, status.has_value()); });
+  }
+  if (options_.mode == ControlMode::kPoll) {
+    poller_ = start_thread("proa-poll", [this] { poll(); });
   }
   return {};
+}
+
+std::set<std::string> ModelRepository::names_to_load(const std::set<std::string>& found) const {
+  const std::vector<std::string>& wanted = options_.startup_models;
+  if (options_.mode != ControlMode::kExplicit) return found;
+  if (std::ranges::find(wanted, kEveryModel) != wanted.end()) return found;
+  return {wanted.begin(), wanted.end()};
 }
 
 Result<std::set<std::string>> ModelRepository::open_folders() {
@@ -88,78 +78,73 @@ Result<std::set<std::string>> ModelRepository::open_folders() {
   return names;
 }
 
-Status ModelRepository::load(const std::string& name) {
+std::vector<storage::LocalFolder> ModelRepository::folders() const {
+  MutexLock lock(mutex_);
+  return folders_;
+}
+
+void ModelRepository::load(const std::string& name, LoadRequest request,
+                           std::move_only_function<void(Status)> done) {
+  const auto status = std::make_shared<Status>();
+  jobs_.post(
+      name,
+      [this, name, status, request = std::move(request)]() mutable {
+        *status = load_now(name, std::move(request));
+      },
+      [status, done = std::move(done)]() mutable { done(std::move(*status)); });
+}
+
+Status ModelRepository::load_now(const std::string& name, LoadRequest request) {
   {
     MutexLock lock(mutex_);
     if (shutting_down_) return error::unavailable("the server is shutting down");
     ++under_way_;
   }
-  catalog_->begin_load(name);
-  Status status = try_load(name);
+  Status status = updater_.load(folders(), name, std::move(request));
   {
     MutexLock lock(mutex_);
     --under_way_;
   }
-  loaded_.notify_all();
-  if (!status) {
-    log_failure(name, status.error().message);
-    status = without_roots(options_.folders, std::move(status.error()));
-    catalog_->fail_load(name, status.error().message);
-  }
+  changed_.notify_all();
   return status;
 }
 
-Status ModelRepository::try_load(const std::string& name) {
-  PROA_ASSIGN(const storage::LocalFolder folder, folder_of(name));
-  PROA_ASSIGN(const ModelPlan plan, loader_.plan(folder, name));
-  for (const std::string& warning : plan.warnings) {
-    log::warn("model '{}': {}", log::printable(name), log::printable(warning));
-  }
-  return load_versions(plan);
+void ModelRepository::unload(const std::string& name) {
+  jobs_.run_or_post(name, [this, name] { unload_now(name, Catalog::Afterwards::kRemember); });
 }
 
-Status ModelRepository::load_versions(const ModelPlan& plan) {
-  const std::string& name = plan.config.name;
-  const Clock& clock = *options_.loader.model.clock;
-  std::vector<Catalog::LoadedVersion> versions;
-  Status status;
-  for (const std::int64_t version : plan.versions) {
-    const TimePoint begin = clock.now();
-    auto model = loader_.load(plan, version);
-    if (!model) {
-      if (status) status = load_failed(name, version, model.error());
-      versions.push_back({version, without_roots(options_.folders, std::move(model.error()))});
-      continue;
+void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards afterwards) {
+  if (!updater_.unload(name, afterwards)) {
+    log::info("model '{}' is to be unloaded and was not loaded", log::printable(name));
+    return;
+  }
+  log::info("model '{}': unloaded", log::printable(name));
+  std::vector<std::weak_ptr<core::Model>> draining;
+  for (const auto& model : catalog_->retired(name)) draining.push_back(model);
+  if (draining.empty()) return;
+  const core::Model::Options& model_options = options_.loader.model;
+  model_options.timer->schedule(deadline_after(model_options.clock->now(), options_.unload_drain),
+                                [draining = std::move(draining)] {
+                                  for (const auto& weak : draining) {
+                                    if (const auto model = weak.lock()) model->shut_down();
+                                  }
+                                });
+}
+
+void ModelRepository::list(OnIndex done) {
+  if (options_.mode != ControlMode::kExplicit) return done(index());
+  listing_.post([this, done = std::move(done)]() mutable {
+    std::set<std::string> unknown;
+    for (const storage::LocalFolder& folder : folders()) {
+      const auto names = folder.list_models();
+      if (names) unknown.insert(names->begin(), names->end());
     }
-    versions.push_back({version, std::move(model)});
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - begin);
-    log::info("model '{}' version {}: loaded in {} ms", name, version, took.count());
-  }
-  // A reload that fails in part changes nothing.
-  if (!status && !ready_versions(name).empty()) return status;
-  catalog_->replace(name, std::move(versions));
-  return status;
-}
-
-Result<storage::LocalFolder> ModelRepository::folder_of(const std::string& name) const {
-  std::vector<storage::LocalFolder> holders;
-  {
-    MutexLock lock(mutex_);
-    holders = folders_;
-  }
-  std::erase_if(holders, [&](const storage::LocalFolder& folder) {
-    const auto found = folder.find_model(name);
-    return !found && found.error().code == ErrorCode::kNotFound;
+    std::vector<VersionStatus> lines = index();
+    for (const VersionStatus& line : lines) unknown.erase(line.model);
+    for (const std::string& name : unknown) lines.push_back({name, "", VersionState::kUnknown, ""});
+    std::ranges::stable_sort(lines, {}, &VersionStatus::model);
+    done(std::move(lines));
   });
-  if (holders.empty()) {
-    return error::not_found("there is no folder '{}' in the model repository",
-                            log::printable(name));
-  }
-  if (holders.size() > 1) {
-    return error::invalid_argument("{} model repositories hold a model '{}': rename all but one",
-                                   holders.size(), log::printable(name));
-  }
-  return holders.front();
 }
 
 void ModelRepository::first_load_ended(const std::string& name, bool loaded) {
@@ -177,7 +162,7 @@ void ModelRepository::first_load_ended(const std::string& name, bool loaded) {
     summary = summary_;
     in_time = !shutting_down_;
   }
-  loaded_.notify_all();
+  changed_.notify_all();
   if (in_time && options_.on_loaded) options_.on_loaded(summary);
 }
 
@@ -193,7 +178,8 @@ bool ModelRepository::ready() const {
   }
   const std::vector<VersionStatus> lines = catalog_->index();
   return std::ranges::all_of(lines, [this](const VersionStatus& line) {
-    return line.state == VersionState::kReady || !ready_versions(line.model).empty();
+    return line.state == VersionState::kReady || line.reason == ModelUpdater::kUnloaded ||
+           catalog_->has_ready(line.model);
   });
 }
 
@@ -217,30 +203,11 @@ std::vector<std::shared_ptr<core::Model>> ModelRepository::ready_models() const 
   return catalog_->ready_models();
 }
 
-void ModelRepository::reload(const std::string& name, std::move_only_function<void(Status)> done) {
-  pool_.post([this, name, done = std::move(done)]() mutable { done(load(name)); });
-}
-
-Status ModelRepository::unload(std::string_view name) {
-  PROA_TRY(catalog_->retire(name, "unloaded"));
-  std::vector<std::weak_ptr<core::Model>> draining;
-  for (const auto& model : catalog_->retired(name)) draining.push_back(model);
-  if (draining.empty()) return {};
-  const core::Model::Options& model_options = options_.loader.model;
-  model_options.timer->schedule(deadline_after(model_options.clock->now(), options_.unload_drain),
-                                [draining = std::move(draining)] {
-                                  for (const auto& weak : draining) {
-                                    if (const auto model = weak.lock()) model->shut_down();
-                                  }
-                                });
-  return {};
-}
-
 bool ModelRepository::wait_until_loaded(TimePoint deadline) {
   MutexLock lock(mutex_);
   while (!started_ || loading_ > 0) {
     if (steady_clock().now() >= deadline) return false;
-    loaded_.wait_until(mutex_, deadline);
+    changed_.wait_until(mutex_, deadline);
   }
   return true;
 }
@@ -252,14 +219,11 @@ void ModelRepository::wait_for_loads() {
   lock.unlock();
   log::info("waiting for {} model load(s) to end", count);
   lock.lock();
-  while (under_way_ > 0) loaded_.wait(mutex_);
+  while (under_way_ > 0) changed_.wait(mutex_);
 }
 
 bool ModelRepository::shut_down(TimePoint deadline) {
-  {
-    MutexLock lock(mutex_);
-    shutting_down_ = true;
-  }
+  stop_polling();
   catalog_->close("the server is shutting down");
   const bool drained = catalog_->wait_until_drained(deadline);
   for (const auto& model : catalog_->retired("")) model->shut_down();

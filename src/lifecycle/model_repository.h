@@ -4,16 +4,22 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
 #include "core/model.h"
 #include "lifecycle/catalog.h"
+#include "lifecycle/keyed_jobs.h"
+#include "lifecycle/load_request.h"
 #include "lifecycle/model_loader.h"
+#include "lifecycle/model_updater.h"
+#include "lifecycle/poll_policy.h"
 #include "lifecycle/worker_pool.h"
 
 namespace proa::lifecycle {
@@ -24,9 +30,19 @@ struct LoadSummary {
   std::vector<std::string> failed;  // names, in order
 };
 
+// When models are loaded and unloaded; Triton's --model-control-mode.
+enum class ControlMode : std::uint8_t {
+  kNone,      // all at the start
+  kPoll,      // all at the start, then as their files change, come and go
+  kExplicit,  // some at the start, then as clients ask
+};
+
 // The models of a server: loads those of its folders in the background, finds them for requests,
-// and takes them down. One bad model never takes the others down; its reason stands in the index
-// and in the log.
+// keeps up with changes as its mode says, and takes them down. One bad model never takes the others
+// down; its reason stands in the index and in the log.
+//
+// Loads and unloads of one model happen one after the other, in the order they were asked for; so
+// the last one decides. Those of different models happen side by side.
 //
 // Life: start(), then anything, then shut_down(). The destructor waits for loads that have begun
 // and ends the others with an error; requests in flight may outlive the repository. Threading:
@@ -36,9 +52,16 @@ class ModelRepository {
   struct Options {
     std::vector<std::filesystem::path> folders;
     ModelLoader::Options loader;
+    ControlMode mode = ControlMode::kNone;
+    // kExplicit: the models to load at the start; kEveryModel alone stands for all.
+    std::vector<std::string> startup_models;
+    // kPoll: between two looks at the files; after a change the next look comes sooner.
+    std::chrono::milliseconds poll_interval{15'000};
+    std::chrono::milliseconds settle_time{2'000};
     int load_threads = 4;
-    // Ready only while every model is (Triton's --strict-readiness). Otherwise: once the first load
-    // of every model has ended, well or not.
+    int load_retries = 0;  // of a version that fails to load
+    // Ready only while every model is that has not been unloaded (Triton's --strict-readiness).
+    // Otherwise: once the first load of every model has ended, well or not.
     bool strict_readiness = false;
     // How long requests may go on after their model was unloaded; then what is queued is refused.
     std::chrono::milliseconds unload_drain{30'000};
@@ -46,13 +69,16 @@ class ModelRepository {
     // every model has ended.
     std::function<void(const LoadSummary&)> on_loaded;
   };
+  static constexpr std::string_view kEveryModel = "*";
 
   explicit ModelRepository(Options options);
   ~ModelRepository();
 
-  // Lists the models and begins to load them all; does not wait for them.
+  // Lists the models and begins to load those that the mode wants; does not wait for them.
   // Errors: a folder that does not exist or cannot be read.
   Status start() PROA_EXCLUDES(mutex_);
+
+  ControlMode mode() const { return options_.mode; }
 
   // The version with that number, the latest ready one for "": see Snapshot::find(). Holding the
   // result keeps the version in memory. Cheap enough for every request.
@@ -67,18 +93,24 @@ class ModelRepository {
 
   // Every version of every model with its state, in order.
   std::vector<VersionStatus> index() const { return catalog_->index(); }
+  // The same with the models that lie in the repository and were never loaded (UNKNOWN). `done` is
+  // called at once where there can be none, otherwise on a thread that may read the disk.
+  using OnIndex = std::move_only_function<void(std::vector<VersionStatus>)>;
+  void list(OnIndex done) PROA_EXCLUDES(mutex_);
   // The versions of the model that are ready, ascending; empty for unknown models.
   std::vector<std::int64_t> ready_versions(std::string_view name) const;
   // All ready versions of all models, for statistics and metrics.
   std::vector<std::shared_ptr<core::Model>> ready_models() const;
 
-  // Loads the model anew from its folder, beside what is there, and swaps when all its versions are
-  // ready: no request is dropped. A failed load leaves the old versions. `done` is called on a load
-  // thread. Whether clients may ask for it is for the front ends to know.
-  void reload(const std::string& name, std::move_only_function<void(Status)> done)
-      PROA_EXCLUDES(mutex_);
-  // Takes the model down; returns before its requests have ended. Errors: kNotFound.
-  Status unload(std::string_view name);
+  // Brings the model to what its folder or the request says: see ModelUpdater. Versions load beside
+  // what is there and are swapped when all are ready: no request is dropped. A failed load leaves
+  // the old versions. `done` is called on a load thread. Whether clients may ask for it is for the
+  // front ends to know.
+  void load(const std::string& name, LoadRequest request,
+            std::move_only_function<void(Status)> done) PROA_EXCLUDES(mutex_);
+  // Takes the model down, after the loads of it that were asked for before; returns before they and
+  // its requests have ended. Nothing happens for models that are not loaded.
+  void unload(const std::string& name) PROA_EXCLUDES(mutex_);
 
   // Waits until the first load of every model has ended; false when `deadline` came first.
   bool wait_until_loaded(TimePoint deadline) PROA_EXCLUDES(mutex_);
@@ -92,20 +124,26 @@ class ModelRepository {
   void wait_for_loads() PROA_EXCLUDES(mutex_);
 
  private:
+  // Lists what there is, and keeps the folders.
   Result<std::set<std::string>> open_folders() PROA_EXCLUDES(mutex_);
-  Status load(const std::string& name) PROA_EXCLUDES(mutex_);
-  Status try_load(const std::string& name) PROA_EXCLUDES(mutex_);
-  Status load_versions(const ModelPlan& plan);
-  // The one repository folder that holds the model. Errors: none does, or several.
-  Result<storage::LocalFolder> folder_of(const std::string& name) const PROA_EXCLUDES(mutex_);
+  std::set<std::string> names_to_load(const std::set<std::string>& found) const;
+  std::vector<storage::LocalFolder> folders() const PROA_EXCLUDES(mutex_);
+  Status load_now(const std::string& name, LoadRequest request) PROA_EXCLUDES(mutex_);
+  void unload_now(const std::string& name, Catalog::Afterwards afterwards);
   void first_load_ended(const std::string& name, bool loaded) PROA_EXCLUDES(mutex_);
 
+  void poll() PROA_EXCLUDES(mutex_);
+  // Nothing when a repository cannot be listed just now.
+  std::optional<PollPolicy::Looks> look_at_all() const PROA_EXCLUDES(mutex_);
+  void act(const PollPolicy::Actions& actions) PROA_EXCLUDES(mutex_);
+  void stop_polling() PROA_EXCLUDES(mutex_);
+
   const Options options_;
-  const ModelLoader loader_;
   const std::shared_ptr<Catalog> catalog_;
+  ModelUpdater updater_;
 
   mutable Mutex mutex_;
-  CondVar loaded_;
+  CondVar changed_;
   std::vector<storage::LocalFolder> folders_ PROA_GUARDED_BY(mutex_);
   std::size_t loading_ PROA_GUARDED_BY(mutex_) = 0;    // first loads that have not ended
   std::size_t under_way_ PROA_GUARDED_BY(mutex_) = 0;  // loads that a thread is busy with
@@ -113,7 +151,10 @@ class ModelRepository {
   bool started_ PROA_GUARDED_BY(mutex_) = false;
   bool shutting_down_ PROA_GUARDED_BY(mutex_) = false;
 
-  WorkerPool pool_;  // last: its jobs use everything above
+  // Last: their jobs use everything above.
+  KeyedJobs jobs_;      // by model
+  WorkerPool listing_;  // reads folders for list()
+  std::thread poller_;
 };
 
 }  // namespace proa::lifecycle

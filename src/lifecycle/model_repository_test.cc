@@ -4,14 +4,9 @@
 #include <future>
 #include <thread>
 
-#include "base/log.h"
-#include "base/testing/temp_folder.h"
-#include "core/testing/model_runtime.h"
-#include "core/testing/recording_sink.h"
-#include "core/testing/requests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lifecycle/testing/scripted_backend.h"
+#include "lifecycle/testing/repository_fixture.h"
 
 namespace proa::lifecycle {
 namespace {
@@ -20,69 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-constexpr std::string_view kConfig = "backend: 'scripted'";
-constexpr std::string_view kPuppet =
-    "backend: 'scripted' parameters { key: 'puppet' value { string_value: '' } }";
-
-// A repository over a folder of the test's own.
-class ModelRepositoryTest : public testing::Test {
- protected:
-  // Before there are threads.
-  static void SetUpTestSuite() { ASSERT_TRUE(log::configure({.info = false})); }
-
-  void add_model(const std::string& name, std::string_view config = kConfig) {
-    temp_.write("repo/" + name + "/config.pbtxt", config);
-    temp_.make_folder("repo/" + name + "/1");
-  }
-
-  ModelRepository::Options options() {
-    ModelRepository::Options options;
-    options.folders = {temp_.make_folder("repo")};
-    options.loader.backends = [this](std::string_view name) -> Result<core::Backend*> {
-      if (name == backend_.name()) return &backend_;
-      return error::not_found("there is no backend '{}'", name);
-    };
-    options.loader.model = runtime_.options();
-    return options;
-  }
-
-  // Starts it and waits for all loads.
-  std::unique_ptr<ModelRepository> started() {
-    auto repository = std::make_unique<ModelRepository>(options());
-    EXPECT_TRUE(repository->start());
-    EXPECT_TRUE(repository->wait_until_loaded(kNever));
-    return repository;
-  }
-
-  // "name/version STATE" of every line.
-  static std::vector<std::string> states(const ModelRepository& repository) {
-    std::vector<std::string> lines;
-    for (const VersionStatus& line : repository.index()) {
-      lines.push_back(line.model + "/" + line.version + " " +
-                      std::string(version_state_name(line.state)));
-    }
-    return lines;
-  }
-
-  void infer(const std::shared_ptr<core::Model>& model, const std::string& id) {
-    auto request = core::float_request(id, 1, 2);
-    request->model = model;
-    request->sink = answers_.sink(id);
-    model->infer(std::move(request));
-  }
-
-  static Status reload(ModelRepository& repository, const std::string& name) {
-    std::promise<Status> done;
-    repository.reload(name, [&done](Status status) { done.set_value(std::move(status)); });
-    return done.get_future().get();
-  }
-
-  TempFolder temp_;
-  ScriptedBackend backend_;
-  core::Answers answers_;
-  core::ModelRuntime runtime_;
-};
 
 TEST_F(ModelRepositoryTest, LoadsManyModelsOfWhichSomeAreBadOrSlow) {
   for (int i = 0; i < 18; ++i) add_model("good_" + std::to_string(100 + i));
@@ -169,7 +101,7 @@ TEST_F(ModelRepositoryTest, StrictReadinessWantsEveryModel) {
   ASSERT_TRUE(repository.wait_until_loaded(kNever));
   EXPECT_FALSE(repository.ready());
   temp_.write("repo/bad/config.pbtxt", kConfig);
-  ASSERT_TRUE(reload(repository, "bad"));
+  ASSERT_TRUE(load(repository, "bad"));
   EXPECT_TRUE(repository.ready());
 }
 
@@ -266,7 +198,7 @@ TEST_F(ModelRepositoryTest, TellsClientsOfNoFolderOutsideTheRepository) {
   const auto repository = started();
   for (const std::string& reason :
        {repository->index()[0].reason, repository->find("empty", "").error().message,
-        reload(*repository, "empty").error().message}) {
+        load(*repository, "empty").error().message}) {
     EXPECT_THAT(reason, HasSubstr("'empty' holds no version"));
   }
 }
@@ -276,7 +208,7 @@ TEST_F(ModelRepositoryTest, ReloadSwapsBesideRequestsInFlight) {
   const auto repository = started();
   infer(*repository->find("m", ""), "old");
   temp_.make_folder("repo/m/2");
-  ASSERT_TRUE(reload(*repository, "m"));
+  ASSERT_TRUE(load(*repository, "m"));
 
   EXPECT_THAT(states(*repository), ElementsAre("m/1 UNLOADING", "m/2 READY"));
   EXPECT_EQ((*repository->find("m", ""))->version(), 2);
@@ -290,7 +222,8 @@ TEST_F(ModelRepositoryTest, ReloadOfTheSameVersionKeepsItsPlace) {
   add_model("m", kPuppet);
   const auto repository = started();
   infer(*repository->find("m", ""), "old");
-  ASSERT_TRUE(reload(*repository, "m"));
+  temp_.write("repo/m/1/weights", "new ones");
+  ASSERT_TRUE(load(*repository, "m"));
   infer(*repository->find("m", "1"), "new");
   backend_.puppet().finish();
   // The end of the old one does not touch the new one.
@@ -304,7 +237,7 @@ TEST_F(ModelRepositoryTest, FailedReloadLeavesTheOldVersion) {
   const auto repository = started();
   temp_.write("repo/m/config.pbtxt",
               "backend: 'scripted' parameters { key: 'fail' value { string_value: 'bad luck' } }");
-  EXPECT_THAT(reload(*repository, "m").error().message,
+  EXPECT_THAT(load(*repository, "m").error().message,
               HasSubstr("load failed for model 'm': version 1 is at UNAVAILABLE state: bad luck"));
   EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
   EXPECT_TRUE(repository->find("m", ""));
@@ -314,16 +247,16 @@ TEST_F(ModelRepositoryTest, UnloadRefusesNewRequestsAndLetsOldOnesEnd) {
   add_model("m", kPuppet);
   const auto repository = started();
   infer(*repository->find("m", ""), "a");
-  ASSERT_TRUE(repository->unload("m"));
+  repository->unload("m");
   EXPECT_THAT(states(*repository), ElementsAre("m/1 UNLOADING"));
   EXPECT_EQ(repository->find("m", "").error().message,
             "Request for unknown model: 'm' has no available versions: unloaded");
   backend_.puppet().finish();
   EXPECT_EQ(answers_.ids(), "a");
   EXPECT_THAT(states(*repository), ElementsAre("m/1 UNAVAILABLE"));
-  EXPECT_EQ(repository->unload("none").error().code, ErrorCode::kNotFound);
+  repository->unload("none");
 
-  ASSERT_TRUE(reload(*repository, "m"));
+  ASSERT_TRUE(load(*repository, "m"));
   EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
 }
 
@@ -372,7 +305,7 @@ TEST_F(ModelRepositoryTest, DestructorEndsLoadsThatHaveNotBegun) {
   ASSERT_TRUE(repository->start());
   backend_.wait_for_load("a");
   bool ended = false;
-  repository->reload("c", [&](Status status) {
+  repository->load("c", {}, [&](Status status) {
     EXPECT_EQ(status.error().code, ErrorCode::kUnavailable);
     ended = true;
   });
@@ -405,9 +338,10 @@ TEST_F(ModelRepositoryTest, FindsWhileModelsComeAndGo) {
     });
   }
   for (int i = 0; i < 30; ++i) {
-    EXPECT_TRUE(repository->unload("fickle"));
-    EXPECT_TRUE(reload(*repository, "fickle"));
-    EXPECT_TRUE(reload(*repository, "fickle"));
+    repository->unload("fickle");
+    EXPECT_TRUE(load(*repository, "fickle"));
+    temp_.write("repo/fickle/1/weights", std::to_string(i));
+    EXPECT_TRUE(load(*repository, "fickle"));
     const int before = served;
     while (served == before) std::this_thread::yield();
   }

@@ -56,6 +56,8 @@ Result<std::shared_ptr<core::Model>> find_version(std::string_view name, const M
 
 std::string_view version_state_name(VersionState state) {
   switch (state) {
+    case VersionState::kUnknown:
+      return "UNKNOWN";
     case VersionState::kLoading:
       return "LOADING";
     case VersionState::kReady:

@@ -13,9 +13,10 @@
 namespace proa::lifecycle {
 
 // Where a version stands in its life; the words are those of the repository index.
-enum class VersionState : std::uint8_t { kLoading, kReady, kUnloading, kUnavailable };
+// kUnknown: it lies in the repository, and nobody has asked for it.
+enum class VersionState : std::uint8_t { kUnknown, kLoading, kReady, kUnloading, kUnavailable };
 
-// "LOADING", "READY", "UNLOADING", "UNAVAILABLE".
+// "UNKNOWN", "LOADING", "READY", "UNLOADING", "UNAVAILABLE".
 std::string_view version_state_name(VersionState state);
 
 // One model at one moment. Holds no model in memory.
@@ -23,7 +24,7 @@ struct ModelView {
   struct Version {
     std::int64_t number = 0;
     VersionState state = VersionState::kLoading;
-    std::string reason;                // why it is not ready; "" = nothing to say
+    std::string reason;                // see VersionStatus
     std::weak_ptr<core::Model> model;  // kReady only
   };
   std::vector<Version> versions;  // ascending
@@ -50,6 +51,7 @@ class Snapshot {
   void set(const std::string& name, ModelView view) {
     views_[name] = std::make_shared<const ModelView>(std::move(view));
   }
+  void erase(const std::string& name) { views_.erase(name); }
 
  private:
   struct NameHash {

@@ -18,7 +18,9 @@ WorkerPool::~WorkerPool() {
 void WorkerPool::post(Job job) {
   MutexLock lock(mutex_);
   jobs_.push_back(std::move(job));
-  if (static_cast<int>(jobs_.size()) > idle_ && static_cast<int>(threads_.size()) < max_threads_) {
+  // A job that posts another while the pool ends runs it itself.
+  const bool may_start = !stopping_ && static_cast<int>(threads_.size()) < max_threads_;
+  if (may_start && static_cast<int>(jobs_.size()) > idle_) {
     threads_.push_back(start_thread(name_, [this] { run(); }));
   } else {
     changed_.notify_one();

@@ -1,4 +1,5 @@
 """Model repositories for tests."""
+import onnx
 
 PARAMETER = 'parameters { key: "%s" value: { string_value: "%s" } }\n'
 
@@ -16,3 +17,33 @@ def write_identity(repository, name="identity", data_type="FP32", dims=(16,), ma
                     for key, value in parameters.items())
     (folder / "config.pbtxt").write_text(text + extra)
     return folder
+
+
+def onnx_add(constant, size=4, note=""):
+    """Bytes of an ONNX model whose OUTPUT0 is INPUT0 plus the constant: FP32 [N, size]. note: makes
+    the file longer."""
+    x = onnx.helper.make_tensor_value_info("INPUT0", onnx.TensorProto.FLOAT, ["N", size])
+    y = onnx.helper.make_tensor_value_info("OUTPUT0", onnx.TensorProto.FLOAT, ["N", size])
+    c = onnx.helper.make_tensor("c", onnx.TensorProto.FLOAT, [1], [float(constant)])
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["INPUT0", "c"], ["OUTPUT0"])],
+                                   "add", [x], [y], [c], doc_string=note)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)],
+                                   ir_version=8)
+    return model.SerializeToString()
+
+
+def write_add(repository, name, constant, version=1, config=None):
+    """A version that adds the constant, put into its place whole. The model's folder."""
+    folder = repository / name
+    (folder / str(version)).mkdir(parents=True, exist_ok=True)
+    replace(folder / str(version) / "model.onnx", onnx_add(constant))
+    if config is not None:
+        replace(folder / "config.pbtxt", config.encode())
+    return folder
+
+
+def replace(path, content):
+    """Writes a file beside and renames it, so that nobody sees half of it."""
+    beside = path.with_name("." + path.name)
+    beside.write_bytes(content)
+    beside.rename(path)

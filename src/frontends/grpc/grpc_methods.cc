@@ -38,10 +38,6 @@ constexpr std::array kControlMethods = {
                  &control_method<&ControlService::model_config>},
     ControlEntry{"/inference.GRPCInferenceService/ModelStatistics",
                  &control_method<&ControlService::model_statistics>},
-    ControlEntry{"/inference.GRPCInferenceService/RepositoryIndex",
-                 &control_method<&ControlService::repository_index>},
-    ControlEntry{"/inference.GRPCInferenceService/RepositoryModelLoad",
-                 &control_method<&ControlService::repository_model_load>},
     ControlEntry{"/inference.GRPCInferenceService/RepositoryModelUnload",
                  &control_method<&ControlService::repository_model_unload>},
     ControlEntry{"/inference.GRPCInferenceService/LogSettings",
@@ -80,6 +76,14 @@ Handler make_grpc_call(std::string_view path, const GrpcServices& services) {
   for (const ControlEntry& entry : kControlMethods) {
     if (entry.path != path) continue;
     return std::make_unique<ControlCall>(context, services.control, entry.method);
+  }
+  if (path == "/inference.GRPCInferenceService/RepositoryIndex") {
+    return std::make_unique<LaterCall<&ControlService::repository_index>>(context, services.control,
+                                                                          kControlMessageBytes);
+  }
+  if (path == "/inference.GRPCInferenceService/RepositoryModelLoad") {
+    return std::make_unique<LaterCall<&ControlService::repository_model_load>>(
+        context, services.control, context.options.grpc_max_message_bytes);
   }
   if (path == "/grpc.health.v1.Health/Watch") {
     return std::make_unique<HealthWatchCall>(context, services.control, services.shutdown);

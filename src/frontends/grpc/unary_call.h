@@ -55,7 +55,7 @@ Result<std::string> control_method(const ControlService& service, std::span<cons
   return internal::run_control(kMethod, service, bytes, room);
 }
 
-// Any unary method of ControlService.
+// Any unary method of ControlService that answers at once.
 class ControlCall final : public UnaryCall {
  public:
   ControlCall(const FrontendContext& context, const ControlService& service, ControlMethod method)
@@ -67,6 +67,59 @@ class ControlCall final : public UnaryCall {
  private:
   const ControlService& service_;
   ControlMethod method_;
+  core::MemoryBudget::Reservation answer_memory_;
+};
+
+namespace internal {
+template <class Method>
+struct LaterMethod;
+template <class Message, class Answer>
+struct LaterMethod<void (ControlService::*)(Message, ControlService::Done<Answer>) const> {
+  using Request = std::remove_cvref_t<Message>;
+  using Response = Answer;
+};
+}  // namespace internal
+
+// A method of ControlService that answers later: LaterCall<&ControlService::repository_index>. A
+// client that leaves does not end what it began.
+template <auto kMethod>
+class LaterCall final : public UnaryCall {
+ public:
+  LaterCall(const FrontendContext& context, const ControlService& service,
+            std::size_t max_message_bytes)
+      : UnaryCall(context, max_message_bytes), service_(service) {}
+
+ protected:
+  using Request = typename internal::LaterMethod<decltype(kMethod)>::Request;
+  using Response = typename internal::LaterMethod<decltype(kMethod)>::Response;
+
+  Status on_request(Message message) override {
+    // What is parsed lies beside what came until the answer is there.
+    const std::span<const std::byte> bytes = message.bytes.bytes();
+    auto memory = context().budget->try_reserve(bytes.size());
+    if (!memory) return over_budget(*context().budget, bytes.size());
+    Request request;
+    if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return error::invalid_argument("malformed {}", Request::descriptor()->name());
+    }
+    (service_.*kMethod)(std::move(request), [this, ref = exchange().ref(),
+                                             memory = *std::move(memory)](Result<Response> result) {
+      ref.run([this, result = std::move(result)](net::Exchange&) { finish(answer(result)); });
+    });
+    return {};
+  }
+
+ private:
+  Status answer(const Result<Response>& result) {
+    if (!result) return result.error();
+    net::Segment part{std::string(kPrefixRoom), {}};
+    result->AppendToString(&part.bytes);
+    PROA_ASSIGN(answer_memory_, reserve_answer(*context().budget, part.bytes.size()));
+    send_message(std::span(&part, 1));
+    return {};
+  }
+
+  const ControlService& service_;
   core::MemoryBudget::Reservation answer_memory_;
 };
 

@@ -60,7 +60,7 @@ class RestCall : public net::ExchangeHandler {
   bool answered_ = false;
 };
 
-// Every endpoint but inference.
+// Every endpoint that answers at once.
 class ControlRestCall final : public RestCall {
  public:
   ControlRestCall(const FrontendContext& context, const ControlService& service,

@@ -4,8 +4,8 @@
 
 #include "frontends/log_settings.h"
 #include "frontends/not_built.h"
+#include "frontends/repository_requests.h"
 #include "proto/json.h"
-#include "proto/json_text.h"
 
 namespace proa::frontends {
 namespace {
@@ -34,6 +34,11 @@ constexpr std::array kRoutes = {
     route("POST", "/v2/repository/index", RestEndpoint::kRepositoryIndex),
     route("POST", "/v2/repository/models/{model}/load", RestEndpoint::kRepositoryLoad),
     route("POST", "/v2/repository/models/{model}/unload", RestEndpoint::kRepositoryUnload),
+    // Refused: all repositories are one.
+    route("POST", "/v2/repository/{repository}/index", RestEndpoint::kRepositoryIndex),
+    route("POST", "/v2/repository/{repository}/models/{model}/load", RestEndpoint::kRepositoryLoad),
+    route("POST", "/v2/repository/{repository}/models/{model}/unload",
+          RestEndpoint::kRepositoryUnload),
     route("GET", "/v2/logging", RestEndpoint::kLogSettings),
     route("POST", "/v2/logging", RestEndpoint::kChangeLogSettings),
     // Known, but not built.
@@ -83,37 +88,6 @@ RestReply model_config(const RestRequest& request, const ControlService& service
   return {.body = proto::to_json(result->config())};
 }
 
-// An array of the models, where gRPC has a message around it; empty reasons are left out.
-RestReply repository_index(std::string_view body, const ControlService& service) {
-  inference::RepositoryIndexRequest message;
-  if (!body.empty()) {
-    if (const Status status = proto::from_json(body, message); !status) {
-      return error_reply(with_context("failed to parse the request JSON buffer", status.error()));
-    }
-  }
-  const auto result = service.repository_index(message);
-  if (!result) return error_reply(result.error());
-  RestReply reply;
-  reply.body = "[";
-  for (const auto& model : result->models()) {
-    if (reply.body.size() > 1) reply.body += ',';
-    const auto add = [&body = reply.body](std::string_view key, std::string_view value) {
-      body.append(body.back() == '{' ? "" : ",");
-      proto::append_json_string(body, key);
-      body += ':';
-      proto::append_json_string(body, value);
-    };
-    reply.body += '{';
-    add("name", model.name());
-    if (!model.version().empty()) add("version", model.version());
-    if (!model.state().empty()) add("state", model.state());
-    if (!model.reason().empty()) add("reason", model.reason());
-    reply.body += '}';
-  }
-  reply.body += ']';
-  return reply;
-}
-
 RestReply log_settings(std::string_view body, const ControlService& service) {
   const auto request = parse_log_settings(body);
   if (!request) return error_reply(request.error());
@@ -122,12 +96,13 @@ RestReply log_settings(std::string_view body, const ControlService& service) {
   return {.body = log_settings_json(log::current())};
 }
 
-template <class Request, class Response>
-RestReply load_or_unload(const RestRequest& request, const ControlService& service,
-                         Result<Response> (ControlService::*call)(const Request&) const) {
-  Request message;
+RestReply unload(const RestRequest& request, std::string_view body, const ControlService& service) {
+  inference::RepositoryModelUnloadRequest message;
+  message.set_repository_name(request.repository);
   message.set_model_name(request.model);
-  const auto result = (service.*call)(message);
+  const Status parsed = read_repository_body(body, message);
+  if (!parsed) return error_reply(parsed.error());
+  const auto result = service.repository_model_unload(message);
   return result ? RestReply{} : error_reply(result.error());
 }
 
@@ -153,12 +128,8 @@ RestReply answer_rest(const RestRequest& request, std::string_view body,
     case RestEndpoint::kModelStatistics:
       return json_reply(
           service.model_statistics(named<inference::ModelStatisticsRequest>(request)));
-    case RestEndpoint::kRepositoryIndex:
-      return repository_index(body, service);
-    case RestEndpoint::kRepositoryLoad:
-      return load_or_unload(request, service, &ControlService::repository_model_load);
     case RestEndpoint::kRepositoryUnload:
-      return load_or_unload(request, service, &ControlService::repository_model_unload);
+      return unload(request, body, service);
     case RestEndpoint::kLogSettings:
       return {.body = log_settings_json(log::current())};
     case RestEndpoint::kChangeLogSettings:
@@ -174,7 +145,9 @@ RestReply answer_rest(const RestRequest& request, std::string_view body,
       return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
               .body = context.options.metrics()};
     case RestEndpoint::kInfer:
-      break;
+    case RestEndpoint::kRepositoryIndex:
+    case RestEndpoint::kRepositoryLoad:
+      break;  // calls of their own
   }
   return error_reply(404, "this server has no such endpoint");
 }

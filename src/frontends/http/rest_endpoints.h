@@ -39,9 +39,11 @@ struct RestRequest {
   RestEndpoint endpoint = RestEndpoint::kServerLive;
   std::string model;
   std::string version;
+  std::string repository = {};
 };
 
-// Every endpoint but kInfer. `body` is the request's whole body.
+// Every endpoint but kInfer, kRepositoryIndex and kRepositoryLoad. `body` is the request's whole
+// body.
 RestReply answer_rest(const RestRequest& request, std::string_view body,
                       const ControlService& service, const FrontendContext& context);
 

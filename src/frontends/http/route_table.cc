@@ -86,6 +86,8 @@ bool RouteTable::matches(const Entry& entry, const RequestPath& path, RouteArgum
       arguments.model = segments[i];
     } else if (pattern == "{version}") {
       arguments.version = segments[i];
+    } else if (pattern == "{repository}") {
+      arguments.repository = segments[i];
     } else if (pattern == "{memory}") {
       if (segments[i] != "systemsharedmemory" && segments[i] != "cudasharedmemory") return false;
     } else if (pattern == "{any}") {

@@ -40,10 +40,11 @@ class RequestPath {
 struct RouteArguments {
   std::string_view model;
   std::string_view version;
+  std::string_view repository;
 };
 
-// A pattern's segments are literal, "{model}" or "{version}", "{memory}" for one of the two kinds
-// of shared memory, or "{any}". `endpoint` is the owner's number.
+// A pattern's segments are literal, "{model}", "{version}" or "{repository}", "{memory}" for one of
+// the two kinds of shared memory, or "{any}". `endpoint` is the owner's number.
 struct Route {
   std::string_view method;
   std::string_view pattern;

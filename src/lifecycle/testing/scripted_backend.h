@@ -38,6 +38,17 @@ class ScriptedBackend final : public core::Backend {
     while (!begun_.contains(model)) changed_.wait(mutex_);
   }
 
+  // How often that model's versions were to be loaded.
+  int loads(const std::string& model) PROA_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return loads_[model];
+  }
+  // The folder of the version that was loaded last.
+  std::filesystem::path last_folder() PROA_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return last_folder_;
+  }
+
   core::Puppet& puppet() { return puppet_; }
 
   // Leaves max_batch_size alone; "x" and "y" of FP32 where nothing is stated.
@@ -54,6 +65,8 @@ class ScriptedBackend final : public core::Backend {
     {
       MutexLock lock(mutex_);
       begun_.insert(config.name);
+      ++loads_[config.name];
+      last_folder_ = files.version_folder;
       changed_.notify_all();
       while (held_.contains(config.name)) changed_.wait(mutex_);
     }
@@ -95,6 +108,8 @@ class ScriptedBackend final : public core::Backend {
   CondVar changed_;
   std::set<std::string> held_ PROA_GUARDED_BY(mutex_);
   std::set<std::string> begun_ PROA_GUARDED_BY(mutex_);
+  std::map<std::string, int> loads_ PROA_GUARDED_BY(mutex_);
+  std::filesystem::path last_folder_ PROA_GUARDED_BY(mutex_);
 };
 
 }  // namespace proa::lifecycle

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace proa::lifecycle {
+
+// What a client sends with a request to load a model; nothing = load it from its folder.
+struct LoadRequest {
+  struct File {
+    std::string path;  // below the model's folder, "1/model.onnx"
+    std::string content;
+  };
+  // The configuration as JSON, instead of the folder's. Without files the rest of the folder stays.
+  std::optional<std::string> config_json;
+  // Instead of the whole folder; they need a configuration.
+  std::vector<File> files;
+};
+
+}  // namespace proa::lifecycle

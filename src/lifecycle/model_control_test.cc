@@ -1,0 +1,207 @@
+// What is loaded, kept and unloaded when models change, by the control mode.
+#include <future>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lifecycle/testing/repository_fixture.h"
+
+namespace proa::lifecycle {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_F(ModelRepositoryTest, LoadsNothingThatHasNotChanged) {
+  add_model("m");
+  const auto repository = started();
+  const auto before = *repository->find("m", "");
+  ASSERT_TRUE(load(*repository, "m"));
+  EXPECT_EQ(*repository->find("m", ""), before);
+
+  // Another version: the old one goes on as it is.
+  temp_.write("repo/m/config.pbtxt", "backend: 'scripted' version_policy { all {} }");
+  temp_.make_folder("repo/m/2");
+  ASSERT_TRUE(load(*repository, "m"));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "m/2 READY"));
+  EXPECT_EQ(*repository->find("m", "1"), before);
+
+  // Shared files concern every version.
+  temp_.write("repo/m/labels.txt", "a");
+  ASSERT_TRUE(load(*repository, "m"));
+  EXPECT_NE(*repository->find("m", "1"), before);
+}
+
+TEST_F(ModelRepositoryTest, AFailedVersionLeavesTheOthersAndIsTriedAgain) {
+  add_model("m", "backend: 'scripted' version_policy { all {} }");
+  temp_.write("repo/m/2/broken", "");
+  const auto repository = started();
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "m/2 UNAVAILABLE"));
+  const auto first = *repository->find("m", "1");
+  temp_.write("repo/m/3/broken", "");
+  EXPECT_THAT(load(*repository, "m").error().message,
+              HasSubstr("version 2 is at UNAVAILABLE state: version 2 is broken; version 3 is at"));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "m/2 UNAVAILABLE", "m/3 UNAVAILABLE"));
+  std::filesystem::remove(temp_.path() / "repo/m/2/broken");
+  std::filesystem::remove_all(temp_.path() / "repo/m/3");
+  ASSERT_TRUE(load(*repository, "m"));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "m/2 READY"));
+  EXPECT_EQ(*repository->find("m", "1"), first);
+}
+
+TEST_F(ModelRepositoryTest, TriesVersionsAgainThatFailToLoad) {
+  add_model("m");
+  temp_.write("repo/m/1/broken", "");
+  auto options = this->options();
+  options.load_retries = 2;
+  ModelRepository repository(std::move(options));
+  ASSERT_TRUE(repository.start());
+  ASSERT_TRUE(repository.wait_until_loaded(kNever));
+  EXPECT_EQ(backend_.loads("m"), 3);
+  EXPECT_THAT(states(repository), ElementsAre("m/1 UNAVAILABLE"));
+}
+
+class ExplicitModeTest : public ModelRepositoryTest {
+ protected:
+  std::unique_ptr<ModelRepository> started(std::vector<std::string> models = {}) {
+    auto options = this->options();
+    options.mode = ControlMode::kExplicit;
+    options.startup_models = std::move(models);
+    options.strict_readiness = true;
+    auto repository = std::make_unique<ModelRepository>(std::move(options));
+    EXPECT_TRUE(repository->start());
+    EXPECT_TRUE(repository->wait_until_loaded(kNever));
+    return repository;
+  }
+  static std::vector<std::string> listed(ModelRepository& repository) {
+    std::promise<std::vector<std::string>> promise;
+    repository.list([&](const std::vector<VersionStatus>& lines) {
+      std::vector<std::string> text;
+      for (const VersionStatus& line : lines) {
+        text.push_back(line.model + "/" + line.version + " " +
+                       std::string(version_state_name(line.state)));
+      }
+      promise.set_value(std::move(text));
+    });
+    return promise.get_future().get();
+  }
+};
+
+TEST_F(ExplicitModeTest, LoadsWhatItIsToldTo) {
+  for (const char* name : {"a", "b", "c"}) add_model(name);
+  const auto repository = started({"b"});
+  EXPECT_THAT(listed(*repository), ElementsAre("a/ UNKNOWN", "b/1 READY", "c/ UNKNOWN"));
+  EXPECT_EQ(repository->find("a", "").error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(load(*repository, "a"));
+  repository->unload("b");
+  EXPECT_THAT(listed(*repository), ElementsAre("a/1 READY", "b/1 UNAVAILABLE", "c/ UNKNOWN"));
+  EXPECT_TRUE(repository->ready());  // strictly: what was unloaded does not count
+  EXPECT_EQ(load(*repository, "none").error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(states(*repository), ElementsAre("a/1 READY", "b/1 UNAVAILABLE"));
+  EXPECT_EQ(started({"*"})->ready_models().size(), 3u);
+  const auto mistaken = started({"none"});
+  EXPECT_THAT(mistaken->index()[0].reason, HasSubstr("there is no folder 'none'"));
+  EXPECT_FALSE(mistaken->ready());
+}
+
+TEST_F(ExplicitModeTest, TheLastOfManyDecides) {
+  add_model("m");
+  const auto repository = started();
+  backend_.hold("m");
+  std::vector<std::string> ends;
+  std::promise<void> last;
+  repository->load("m", {}, [&](const Status& status) { ends.push_back(status ? "1" : "1!"); });
+  backend_.wait_for_load("m");
+  repository->unload("m");
+  LoadRequest request{.config_json = R"({"backend": "scripted", "max_batch_size": 3})"};
+  repository->load("m", request,
+                   [&](const Status& status) { ends.push_back(status ? "2" : "2!"); });
+  repository->unload("m");
+  repository->load("m", {}, [&](const Status& status) {
+    ends.push_back(status ? "3" : "3!");
+    last.set_value();
+  });
+  backend_.release("m");
+  last.get_future().wait();
+  EXPECT_THAT(ends, ElementsAre("1", "2", "3"));
+  EXPECT_EQ((*repository->find("m", ""))->config().max_batch_size, 0);
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
+}
+
+TEST_F(ExplicitModeTest, FilesOfARequestLiveAsLongAsTheirVersion) {
+  add_model("m", kPuppet);
+  const auto repository = started({"m"});
+  LoadRequest request{.config_json = R"({"backend": "scripted", "parameters": {"puppet": {}}})",
+                      .files = {{"4/model.bin", "x"}, {"labels.txt", "a"}}};
+  ASSERT_TRUE(load(*repository, "m", request));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 UNAVAILABLE", "m/4 READY"));
+  const std::filesystem::path files = backend_.last_folder();
+  EXPECT_TRUE(std::filesystem::exists(files / "model.bin"));
+  EXPECT_FALSE(files.native().starts_with(temp_.path().native()));
+  infer(*repository->find("m", ""), "r");
+  ASSERT_TRUE(load(*repository, "m"));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "m/4 UNLOADING"));
+  EXPECT_TRUE(std::filesystem::exists(files / "model.bin"));
+  backend_.puppet().finish();
+  while (std::filesystem::exists(files)) std::this_thread::yield();
+  for (const char* bad : {"../x", "/x", "1/../../../x", ""}) {
+    request.files = {{bad, "x"}};
+    EXPECT_EQ(load(*repository, "m", request).error().code, ErrorCode::kInvalidArgument) << bad;
+  }
+  request.files = {{"1/x", "x"}};
+  EXPECT_EQ(load(*repository, "../m", request).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(load(*repository, "a/b", request).error().code, ErrorCode::kInvalidArgument);
+}
+
+class PollModeTest : public ModelRepositoryTest {
+ protected:
+  std::unique_ptr<ModelRepository> polling() {
+    auto options = this->options();
+    options.mode = ControlMode::kPoll;
+    options.poll_interval = std::chrono::milliseconds(1);
+    auto repository = std::make_unique<ModelRepository>(std::move(options));
+    EXPECT_TRUE(repository->start());
+    EXPECT_TRUE(repository->wait_until_loaded(kNever));
+    return repository;
+  }
+  static void wait_for(const ModelRepository& repository, const std::vector<std::string>& wanted) {
+    while (states(repository) != wanted) std::this_thread::yield();
+  }
+};
+
+TEST_F(PollModeTest, FollowsModelsAndVersions) {
+  add_model("m", "backend: 'scripted' version_policy { all {} }");
+  const auto repository = polling();
+  temp_.make_folder("repo/m/2");
+  wait_for(*repository, {"m/1 READY", "m/2 READY"});
+  add_model("n");
+  wait_for(*repository, {"m/1 READY", "m/2 READY", "n/1 READY"});
+  std::filesystem::remove_all(temp_.path() / "repo/m/1");
+  std::filesystem::remove_all(temp_.path() / "repo/n");
+  wait_for(*repository, {"m/1 UNAVAILABLE", "m/2 READY"});
+  EXPECT_EQ(repository->find("n", "").error().code, ErrorCode::kNotFound);
+  add_model("n");
+  wait_for(*repository, {"m/1 UNAVAILABLE", "m/2 READY", "n/1 READY"});
+}
+
+TEST_F(PollModeTest, AFailedReloadIsTriedOnceAndAgainWhenTheFilesChange) {
+  add_model("m");
+  const auto repository = polling();
+  const auto first = *repository->find("m", "");
+  temp_.write("repo/m/1/broken", "");
+  while (repository->index()[0].reason.empty()) std::this_thread::yield();
+  EXPECT_THAT(repository->index()[0].reason, HasSubstr("serves on"));
+  EXPECT_EQ(*repository->find("m", ""), first);
+  const int loads = backend_.loads("m");
+  add_model("n");  // its load shows that the poll has gone on
+  wait_for(*repository, {"m/1 READY", "n/1 READY"});
+  EXPECT_EQ(backend_.loads("m"), loads);
+  temp_.write("repo/m/1/other", "");
+  while (backend_.loads("m") == loads) std::this_thread::yield();
+  std::filesystem::remove(temp_.path() / "repo/m/1/broken");
+  while (!repository->index()[0].reason.empty()) std::this_thread::yield();
+  EXPECT_NE(*repository->find("m", ""), first);
+}
+
+}  // namespace
+}  // namespace proa::lifecycle

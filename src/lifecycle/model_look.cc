@@ -1,0 +1,45 @@
+#include "lifecycle/model_look.h"
+
+#include <iterator>
+
+#include "base/log.h"
+#include "storage/version_folders.h"
+
+namespace proa::lifecycle {
+
+ModelLook sort_by_version(storage::FileStamps stamps) {
+  ModelLook look;
+  for (storage::FileStamp& stamp : stamps) {
+    const std::size_t slash = stamp.path.find('/');
+    const auto version =
+        slash == std::string::npos
+            ? std::nullopt
+            : storage::parse_version(std::string_view(stamp.path).substr(0, slash));
+    (version ? look.versions[*version] : look.shared).push_back(std::move(stamp));
+  }
+  return look;
+}
+
+Result<ModelLook> look_at(std::span<const storage::LocalFolder> repositories,
+                          std::string_view name) {
+  storage::FileStamps stamps;
+  bool found = false;
+  for (const storage::LocalFolder& repository : repositories) {
+    const auto folder = repository.find_model(name);
+    if (!folder && folder.error().code == ErrorCode::kNotFound) continue;
+    found = true;
+    if (!folder) {
+      stamps.push_back({.path = folder.error().message});
+      continue;
+    }
+    PROA_ASSIGN(storage::FileStamps more, storage::stamp_files(*folder));
+    std::ranges::move(more, std::back_inserter(stamps));
+  }
+  if (!found) {
+    return error::not_found("there is no folder '{}' in the model repository",
+                            log::printable(name));
+  }
+  return sort_by_version(std::move(stamps));
+}
+
+}  // namespace proa::lifecycle

@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "base/log.h"
+#include "lifecycle/model_repository.h"
+
+namespace proa::lifecycle {
+
+// Poll mode's thread: looks, decides, acts, waits.
+
+void ModelRepository::poll() {
+  PollPolicy policy;
+  bool look_again = false;
+  MutexLock lock(mutex_);
+  while (true) {
+    const auto pause = look_again ? std::min(options_.settle_time, options_.poll_interval)
+                                  : options_.poll_interval;
+    const TimePoint next = steady_clock().now() + pause;
+    while (!shutting_down_ && steady_clock().now() < next) changed_.wait_until(mutex_, next);
+    if (shutting_down_) return;
+    lock.unlock();
+    if (auto looks = look_at_all()) {
+      const PollPolicy::Actions actions = policy.step(*std::move(looks), updater_.tried());
+      look_again = actions.look_again;
+      act(actions);
+    }
+    lock.lock();
+  }
+}
+
+std::optional<PollPolicy::Looks> ModelRepository::look_at_all() const {
+  const std::vector<storage::LocalFolder> all = folders();
+  std::set<std::string> names;
+  for (const storage::LocalFolder& folder : all) {
+    const auto found = folder.list_models();
+    if (!found) {
+      log::warn("model repository: {}; models stay as they are", found.error().message);
+      return std::nullopt;
+    }
+    names.insert(found->begin(), found->end());
+  }
+  PollPolicy::Looks looks;
+  for (const std::string& name : names) {
+    auto look = look_at(all, name);
+    if (look) {
+      looks.emplace(name, *std::move(look));
+    } else if (look.error().code != ErrorCode::kNotFound) {
+      log::warn("model '{}': {}", log::printable(name), look.error().message);
+      looks.emplace(name, std::nullopt);
+    }
+  }
+  return looks;
+}
+
+void ModelRepository::act(const PollPolicy::Actions& actions) {
+  for (const std::string& name : actions.load) {
+    log::info("model '{}': its files have changed", log::printable(name));
+    load(name, {}, [](const Status&) {});
+  }
+  for (const std::string& name : actions.unload) {
+    log::info("model '{}': its folder is gone", log::printable(name));
+    jobs_.run_or_post(name, [this, name] { unload_now(name, Catalog::Afterwards::kForget); });
+  }
+}
+
+void ModelRepository::stop_polling() {
+  {
+    MutexLock lock(mutex_);
+    shutting_down_ = true;
+  }
+  changed_.notify_all();
+  if (poller_.joinable()) poller_.join();
+}
+
+}  // namespace proa::lifecycle
