@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "server_cost")
+BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "server_cost",
+              "reload", "many_models")
 
 
 def main():
