@@ -39,6 +39,7 @@ if(PROA_CCACHE)
   # Paths relative to the checkout, so that several checkouts share one cache.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 ${PROA_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(PROA_MOLD mold)
 if(PROA_MOLD)

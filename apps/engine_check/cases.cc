@@ -1,7 +1,10 @@
+#include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "checks.h"
 #include "engine/cuda/model.h"
+#include "engine/graph/text.h"
 #include "engine/testing/cases.h"
 #include "engine/testing/compare.h"
 #include "fmt/core.h"
@@ -13,11 +16,13 @@ using engine::Graph;
 using engine::HostTensor;
 using engine::Implementation;
 
-bool uses_half(const Graph& graph) {
+// Whether numbers are rounded to FP16 or TF32 on the way.
+bool rounds(const Graph& graph) {
   for (const engine::Value& value : graph.values) {
     if (value.type == DataType::kFp16) return true;
   }
-  return false;
+  return engine::print_graph(graph, engine::ConstantText::kBrief).find("tf32=true") !=
+         std::string::npos;
 }
 
 // Runs a loaded model on `inputs`, in the graph's types.
@@ -54,14 +59,9 @@ std::set<Implementation> others(Implementation wanted) {
   return set;
 }
 
-Status check_with(const engine::OperatorCase& each, Implementation wanted, bool tune,
-                  Report& report) {
+Status check_loaded(const engine::OperatorCase& each, const std::string& name,
+                    const engine::cuda::ModelOptions& options, Report& report) {
   const Graph& graph = each.graph;
-  engine::cuda::ModelOptions options;
-  options.buckets = {graph.value(graph.inputs.front()).shape[0]};
-  options.tuner.time_candidates = tune;
-  options.tuner.avoid = others(wanted);
-  const std::string name = fmt::format("{} by {}", each.name, name_of(wanted));
   auto model = engine::cuda::CudaModel::load(graph, options);
   if (!model) {
     report.check(false, name + ": " + model.error().message);
@@ -70,11 +70,44 @@ Status check_with(const engine::OperatorCase& each, Implementation wanted, bool 
   const std::vector<HostTensor> inputs = engine::random_inputs(graph);
   PROA_ASSIGN(const std::vector<HostTensor> expected, engine::run_graph(graph, inputs));
   PROA_ASSIGN(const std::vector<HostTensor> got, run(**model, graph, inputs));
-  const double limit = uses_half(graph) ? 2e-3 : 2e-6;
+  const double limit = rounds(graph) ? 2e-3 : 2e-6;
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double distance = engine::relative_l2(got[i].data, expected[i].data);
     report.check(distance < limit, fmt::format("{}, output {}: distance {:.3g}, limit {:.3g}", name,
                                                i, distance, limit));
+  }
+  return {};
+}
+
+engine::cuda::ModelOptions options_for(const Graph& graph, Implementation wanted, bool tune) {
+  engine::cuda::ModelOptions options;
+  options.buckets = {graph.value(graph.inputs.front()).shape[0]};
+  options.tuner.time_candidates = tune;
+  options.tuner.avoid = others(wanted);
+  return options;
+}
+
+// Kernels of our own have few variants: all of them are checked, each forced by a tuning cache that
+// names it.
+Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
+                      const engine::cuda::DeviceInfo& device, engine::cuda::Libraries& libraries,
+                      Report& report) {
+  const std::filesystem::path file = "variant.txt";
+  for (const engine::Step& step : plan.steps) {
+    for (const Implementation own : {Implementation::kDepthwise, Implementation::kStem}) {
+      if (std::ranges::find(step.candidates, own) == step.candidates.end()) continue;
+      PROA_ASSIGN(const std::vector<std::string> variants,
+                  engine::cuda::maker_of(own).variants(plan.graph, step.node, libraries));
+      for (const std::string& variant : variants) {
+        engine::TuningCache cache;
+        cache.put(device.environment, step.signature, {own, variant, 0});
+        PROA_TRY(cache.save_file(file));
+        auto options = options_for(each.graph, own, false);
+        options.tuning_cache = file;
+        PROA_TRY(check_loaded(each, fmt::format("{} by {} {}", each.name, name_of(own), variant),
+                              options, report));
+      }
+    }
   }
   return {};
 }
@@ -84,6 +117,7 @@ Status check_with(const engine::OperatorCase& each, Implementation wanted, bool 
 Status check_cases(const std::string& folder, bool tune, Report& report) {
   PROA_ASSIGN(const std::vector<engine::OperatorCase> cases, engine::read_operator_cases(folder));
   PROA_ASSIGN(const engine::cuda::DeviceInfo device, engine::cuda::open_device(0));
+  PROA_ASSIGN(const auto libraries, engine::cuda::Libraries::create());
   for (const engine::OperatorCase& each : cases) {
     auto plan = engine::lower(each.graph, {device.compute_capability});
     if (!plan) {
@@ -95,8 +129,10 @@ Status check_cases(const std::string& folder, bool tune, Report& report) {
       wanted.insert(step.candidates.begin(), step.candidates.end());
     }
     for (Implementation implementation : wanted) {
-      PROA_TRY(check_with(each, implementation, tune, report));
+      PROA_TRY(check_loaded(each, fmt::format("{} by {}", each.name, name_of(implementation)),
+                            options_for(each.graph, implementation, tune), report));
     }
+    PROA_TRY(check_variants(each, *plan, device, *libraries, report));
   }
   return {};
 }

@@ -18,9 +18,10 @@ struct NetworkOptions {
   std::vector<std::int64_t> buckets = {1, 8};
   std::string cache;
   int threads = 16;
-  bool fp32 = false;
+  std::string precision = "f16";  // f32, tf32
   bool tune = true;
   bool check = true;
+  int streams = 0;  // also side by side, that many at once
 };
 
 // A model file on the GPU: answers against OpenVINO in FP32 on the CPU, then the time of one graph

@@ -28,7 +28,9 @@ int run(int argc, char** argv) {
   network->add_option("--buckets", options.buckets, "batch sizes")->delimiter(',');
   network->add_option("--cache", options.cache, "tuning results, read and written");
   network->add_option("--threads", options.threads, "that build kernels");
-  network->add_flag("--fp32", options.fp32, "compute in FP32");
+  network->add_option("--precision", options.precision, "f16, tf32 or f32")
+      ->check(CLI::IsMember({"f16", "tf32", "f32"}));
+  network->add_option("--streams", options.streams, "also time that many streams side by side");
   network->add_flag("--first", first, "take the first kernel that builds");
   network->add_flag("--unchecked", unchecked, "only times");
   CLI11_PARSE(app, argc, argv);

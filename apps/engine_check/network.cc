@@ -29,7 +29,9 @@ Result<Graph> prepare(const NetworkOptions& options, const std::shared_ptr<ov::M
   PROA_ASSIGN(Graph graph, backends::cuda::import_model(model, 1));
   const double imported = now();
   engine::PassOptions pass_options;
-  pass_options.precision = options.fp32 ? engine::Precision::kFp32 : engine::Precision::kFp16;
+  pass_options.precision = options.precision == "f32"    ? engine::Precision::kFp32
+                           : options.precision == "tf32" ? engine::Precision::kTf32
+                                                         : engine::Precision::kFp16;
   PROA_ASSIGN(const std::vector<engine::PassRecord> records,
               engine::run_passes(graph, pass_options));
   fmt::print("import {:.3f} s, passes {:.3f} s:", imported - begin, now() - imported);
@@ -112,6 +114,29 @@ Status time_bucket(const engine::cuda::CudaModel& model, std::size_t index) {
   return {};
 }
 
+// Several streams that replay one bucket's graph at the same time, each as fast as it can.
+Status time_side_by_side(const engine::cuda::CudaModel& model, std::size_t index, int streams) {
+  std::vector<std::unique_ptr<engine::cuda::ModelStream>> all;
+  for (int i = 0; i < streams; ++i) {
+    PROA_ASSIGN(all.emplace_back(), model.create_stream(1));
+  }
+  constexpr int kRounds = 100;
+  std::vector<double> rates;
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const double begin = now();
+    for (int i = 0; i < kRounds; ++i) {
+      for (const auto& stream : all) PROA_TRY(stream->launch(index, 0));
+    }
+    for (const auto& stream : all) PROA_CUDA(cudaStreamSynchronize(stream->compute_stream()));
+    const auto rows = static_cast<double>(model.buckets()[index].batch * streams * kRounds);
+    rates.push_back(rows / (now() - begin));
+  }
+  std::ranges::sort(rates);
+  fmt::print("TIME {} streams of batch {}: {:.0f} rows/s (slowest {:.0f}, fastest {:.0f})\n",
+             streams, model.buckets()[index].batch, rates[2], rates.front(), rates.back());
+  return {};
+}
+
 }  // namespace
 
 Status check_network(const NetworkOptions& options, Report& report) {
@@ -127,9 +152,13 @@ Status check_network(const NetworkOptions& options, Report& report) {
   PROA_ASSIGN(const auto model, engine::cuda::CudaModel::load(graph, model_options));
   fmt::print("{}loaded in {:.2f} s\n", model->report(), now() - begin);
   if (options.check) {
-    PROA_TRY(check_answers(*model, graph, options.fp32 ? 1e-4 : 5e-3, reference, report));
+    PROA_TRY(
+        check_answers(*model, graph, options.precision == "f32" ? 1e-4 : 5e-3, reference, report));
   }
-  for (std::size_t i = 0; i < model->buckets().size(); ++i) PROA_TRY(time_bucket(*model, i));
+  for (std::size_t i = 0; i < model->buckets().size(); ++i) {
+    PROA_TRY(time_bucket(*model, i));
+    if (options.streams > 0) PROA_TRY(time_side_by_side(*model, i, options.streams));
+  }
   return {};
 }
 

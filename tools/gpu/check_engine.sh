@@ -5,7 +5,11 @@
 #   tuned      the same with timed candidates
 #   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases
 #   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
-#   fp32       ResNet-50 FP32, plain kernels
+#   streams    ResNet-50 FP16, two streams at once
+#   load       ResNet-50 FP16 over UINT8 pixels through `proa serve`, closed loop of batch-1 requests
+#   mobilenet  MobileNetV2 and EfficientNet-Lite0 FP16 like resnet50, at batch 1, 8 and 64
+#   fp32       ResNet-50 FP32 without rounding, and TF32, at batch 8 and 64; PyTorch beside it
+#   torch      PyTorch's ResNet-50 in one CUDA graph: FP16, FP32 without and with TF32
 #   serve      ResNet-50 FP16 through `proa serve` over HTTP and gRPC, against ONNX Runtime
 #   warm       ResNet-50 again with the tuning cache of the part before
 # PYTHON (default python3) must have onnx, numpy, onnxruntime and grpcio; NVIDIA's libraries are taken from its packages
@@ -27,7 +31,7 @@ part() {
 }
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
-for name in ${*:-cases tuned sanitizer resnet50 warm fp32 serve}; do
+for name in ${*:-cases tuned sanitizer resnet50 warm mobilenet fp32 torch serve streams load}; do
   case $name in
     cases) part ./engine_check cases cases ;;
     tuned) part ./engine_check cases cases --tune ;;
@@ -44,7 +48,24 @@ for name in ${*:-cases tuned sanitizer resnet50 warm fp32 serve}; do
       model
       part ./engine_check network resnet50.onnx --buckets "$BATCHES" --threads "$THREADS" \
         --cache "$OUT/tuning.txt" --unchecked ;;
-    fp32) model; part ./engine_check network resnet50.onnx --buckets 1 --fp32 ;;
+    streams)
+      model
+      part ./engine_check network resnet50.onnx --buckets 8,64,256 --threads "$THREADS" --streams 2 \
+        --cache "$OUT/tuning.txt" --unchecked ;;
+    load) part "$PYTHON" serve_load.py . ;;
+    mobilenet)
+      [ -f mobilenet_v2.onnx ] || "$PYTHON" mobilenet.py mobilenet_v2.onnx
+      for network in mobilenet_v2 efficientnet_lite0; do
+        part ./engine_check network $network.onnx --buckets 1,8,64 --threads "$THREADS" \
+          --cache "$OUT/tuning.txt"
+      done ;;
+    fp32)
+      model
+      for precision in f32 tf32; do
+        part ./engine_check network resnet50.onnx --buckets 8,64 --precision $precision \
+          --threads "$THREADS" --cache "$OUT/tuning.txt"
+      done ;;
+    torch) part "$PYTHON" torch_resnet50.py ;;
     serve) model; part "$PYTHON" serve_resnet50.py . ;;
     *) echo "unknown part '$name'"; failed=1 ;;
   esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pack_engine.py OUT.tar.xz: packs what tools/gpu/check_engine.sh needs on a GPU machine: the built
-engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, model generator.
+engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, model generators, the
+trained EfficientNet-Lite0.
 
 Build first: cmake --build --preset release --target engine_check proa"""
 import pathlib
@@ -10,7 +11,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAMS = (ROOT / "build/release/bin/engine_check", ROOT / "build/release/bin/proa")
+# h2load (Debian's nghttp2-client) makes the load.
+PROGRAMS = (pathlib.Path("/usr/bin/h2load"), ROOT / "build/release/bin/engine_check", ROOT / "build/release/bin/proa")
 # OpenVINO loads these by name; ldd does not see them.
 PLUGINS = ("libopenvino_intel_cpu_plugin.so", "libopenvino_onnx_frontend.so",
            "libopenvino_ir_frontend.so")
@@ -44,8 +46,11 @@ def main():
             if path.is_file():
                 subprocess.run(["strip", "--strip-unneeded", path], check=True)
         shutil.copytree(ROOT / "src/engine/testing/cases", folder / "cases")
-        shutil.copy(ROOT / "tools/models/resnet.py", folder)
-        for name in ("check_engine.sh", "serve_resnet50.py"):
+        for name in ("resnet.py", "mobilenet.py"):
+            shutil.copy(ROOT / "tools/models" / name, folder)
+        subprocess.run([ROOT / ".venv/bin/python", ROOT / "tools/models/efficientnet_lite0.py",
+                        folder / "efficientnet_lite0.onnx"], check=True)
+        for name in ("check_engine.sh", "serve_resnet50.py", "serve_load.py", "torch_resnet50.py"):
             shutil.copy(ROOT / "tools/gpu" / name, folder)
         subprocess.run(["tar", "-C", scratch, "-I", "xz -2 -T2", "-cf", sys.argv[1], "engine"],
                        check=True)

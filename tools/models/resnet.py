@@ -4,8 +4,9 @@ normalisation with statistics of its own): the shapes and operators of the real 
 benchmarks that need no accuracy.
 
   resnet.py OUT.onnx [--depths 3,4,6,3] [--width 64] [--size 224] [--classes 1000] [--batch N]
+            [--pixels]
 
-The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
+--pixels: the input is UINT8 [N, size, size, 3], normalised in the graph. The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
 """
 import argparse
 
@@ -43,10 +44,19 @@ class Builder:
         return self.node("Relu", [x]) if relu else x
 
 
-def resnet(depths, width, size, classes, batch, seed):
+def normalised(b, x):
+    """UINT8 pixels as planes of (x / 255 - mean) / deviation."""
+    x = b.node("Transpose", [b.node("Cast", [x], to=TensorProto.FLOAT)], perm=[0, 3, 1, 2])
+    mean = 255 * np.array([0.485, 0.456, 0.406]).reshape(1, 3, 1, 1)
+    deviation = 255 * np.array([0.229, 0.224, 0.225]).reshape(1, 3, 1, 1)
+    return b.node("Div", [b.node("Sub", [x, b.constant(mean)]), b.constant(deviation)])
+
+
+def resnet(depths, width, size, classes, batch, seed, pixels=False):
     """A bottleneck ResNet: stem, len(depths) stages, global pool, classifier."""
     b = Builder(seed)
-    x = b.conv_bn("input", 3, width, 7, 2, True)
+    picture = normalised(b, "input") if pixels else "input"
+    x = b.conv_bn(picture, 3, width, 7, 2, True)
     x = b.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = width
     for stage, depth in enumerate(depths):
@@ -67,7 +77,9 @@ def resnet(depths, width, size, classes, batch, seed):
                transB=1)
     graph = helper.make_graph(
         b.nodes, "resnet",
-        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [batch, 3, size, size])],
+        [helper.make_tensor_value_info("input", TensorProto.UINT8, [batch, size, size, 3])
+         if pixels else
+         helper.make_tensor_value_info("input", TensorProto.FLOAT, [batch, 3, size, size])],
         [helper.make_tensor_value_info(x, TensorProto.FLOAT, [batch, classes])], b.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
@@ -81,11 +93,13 @@ def main():
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--batch", default="N", help="a number, or a name for an open batch")
+    parser.add_argument("--pixels", action="store_true")
     parser.add_argument("--seed", type=int, default=50)
     args = parser.parse_args()
     batch = int(args.batch) if args.batch.isdigit() else args.batch
     depths = [int(d) for d in args.depths.split(",")]
-    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed), args.out)
+    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed, args.pixels),
+              args.out)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,15 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kMostAlgorithms = 16;
 
-// y[rows, outs] = act(x[rows, inner] * weight + bias + residual), all FP16 with FP32 sums.
+// y[rows, outs] = act(x[rows, inner] * weight + bias + residual), all FP16 or all FP32, with FP32
+// sums.
 // `turned`: the weight is [outs, inner], else [inner, outs].
 struct Problem {
   std::int64_t rows = 0, inner = 0, outs = 0;
   bool turned = true, bias = false, residual = false, relu = false;
+  bool half = true, tf32 = false;
+
+  cudaDataType_t type() const { return half ? CUDA_R_16F : CUDA_R_32F; }
 };
 
 Problem problem_of(const Graph& graph, const Node& node) {
@@ -31,11 +35,14 @@ Problem problem_of(const Graph& graph, const Node& node) {
   problem.inner = weight.elements() / problem.outs;
   problem.bias = node.input(2) != kNoValue;
   problem.residual = node.input(3) != kNoValue;
+  problem.half = output.type == DataType::kFp16;
   if (const auto* matmul = std::get_if<MatMul>(&node.op)) {
     problem.turned = matmul->transpose_b;
     problem.relu = matmul->act.function == Function::kRelu;
+    problem.tf32 = matmul->tf32;
   } else {
     problem.relu = std::get<Conv>(node.op).act.function == Function::kRelu;
+    problem.tf32 = std::get<Conv>(node.op).tf32;
   }
   return problem;
 }
@@ -68,9 +75,10 @@ Status set(const MatmulDescriptor& matmul, cublasLtMatmulDescAttributes_t name, 
   return {};
 }
 
-Result<LayoutDescriptor> make_layout(std::int64_t rows, std::int64_t columns) {
+Result<LayoutDescriptor> make_layout(const Problem& problem, std::int64_t rows,
+                                     std::int64_t columns) {
   cublasLtMatrixLayout_t layout = nullptr;
-  PROA_CUBLAS(cublasLtMatrixLayoutCreate(&layout, CUDA_R_16F, static_cast<std::uint64_t>(rows),
+  PROA_CUBLAS(cublasLtMatrixLayoutCreate(&layout, problem.type(), static_cast<std::uint64_t>(rows),
                                          static_cast<std::uint64_t>(columns), rows));
   return LayoutDescriptor(layout);
 }
@@ -83,18 +91,20 @@ cublasLtEpilogue_t epilogue_of(const Problem& problem) {
 Result<Descriptors> describe(const Problem& problem) {
   Descriptors made;
   cublasLtMatmulDesc_t matmul = nullptr;
-  PROA_CUBLAS(cublasLtMatmulDescCreate(&matmul, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+  const cublasComputeType_t compute =
+      problem.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  PROA_CUBLAS(cublasLtMatmulDescCreate(&matmul, compute, CUDA_R_32F));
   made.matmul.reset(matmul);
   const cublasOperation_t left = problem.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
   PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_TRANSA, left));
   PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem)));
   if (problem.bias) {
-    PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16F));
+    PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, problem.type()));
   }
-  PROA_ASSIGN(made.weight, problem.turned ? make_layout(problem.inner, problem.outs)
-                                          : make_layout(problem.outs, problem.inner));
-  PROA_ASSIGN(made.x, make_layout(problem.inner, problem.rows));
-  PROA_ASSIGN(made.y, make_layout(problem.outs, problem.rows));
+  PROA_ASSIGN(made.weight, problem.turned ? make_layout(problem, problem.inner, problem.outs)
+                                          : make_layout(problem, problem.outs, problem.inner));
+  PROA_ASSIGN(made.x, make_layout(problem, problem.inner, problem.rows));
+  PROA_ASSIGN(made.y, make_layout(problem, problem.outs, problem.rows));
   return made;
 }
 
@@ -124,7 +134,9 @@ class LtMatmul final : public StepKernel {
       : descriptors_(std::move(descriptors)), problem_(problem), algorithm_(algorithm) {}
 
   std::size_t workspace_bytes() const override { return kWorkspaceBytes; }
-  DataType constant_type(std::size_t, DataType) const override { return DataType::kFp16; }
+  DataType constant_type(std::size_t, DataType) const override {
+    return problem_.half ? DataType::kFp16 : DataType::kFp32;
+  }
 
   Status launch(const Arguments& arguments, Libraries& libraries, cudaStream_t stream) override {
     if (problem_.bias) {

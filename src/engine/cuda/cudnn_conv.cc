@@ -11,14 +11,16 @@ namespace {
 
 class CudnnConv final : public StepKernel {
  public:
-  CudnnConv(ConvGraph graph, CudnnDescriptor plan, std::size_t workspace, ConvForm form)
-      : graph_(std::move(graph)), plan_(std::move(plan)), workspace_(workspace), form_(form) {}
+  CudnnConv(ConvGraph graph, CudnnDescriptor plan, std::size_t workspace, DataType bias_type)
+      : graph_(std::move(graph)),
+        plan_(std::move(plan)),
+        workspace_(workspace),
+        bias_type_(bias_type) {}
 
   std::size_t workspace_bytes() const override { return workspace_; }
 
   DataType constant_type(std::size_t i, DataType natural) const override {
-    if (i != 2) return natural;
-    return form_ == ConvForm::kPrecompiled ? DataType::kFp16 : DataType::kFp32;
+    return i == 2 ? bias_type_ : natural;
   }
 
   Status launch(const Arguments& arguments, Libraries& libraries, cudaStream_t stream) override {
@@ -47,7 +49,7 @@ class CudnnConv final : public StepKernel {
   ConvGraph graph_;
   CudnnDescriptor plan_;
   std::size_t workspace_;
-  ConvForm form_;
+  DataType bias_type_;
 };
 
 Result<std::unique_ptr<StepKernel>> build_conv(const Graph& graph, const Node& node,
@@ -63,14 +65,18 @@ Result<std::unique_ptr<StepKernel>> build_conv(const Graph& graph, const Node& n
     return error::resource_exhausted("cuDNN variant {} wants {} bytes of workspace", variant,
                                      bytes);
   }
-  return std::make_unique<CudnnConv>(std::move(conv), std::move(plan), bytes, form);
+  const DataType own = graph.value(node.output()).type;
+  return std::make_unique<CudnnConv>(std::move(conv), std::move(plan), bytes,
+                                     form == ConvForm::kPrecompiled ? own : DataType::kFp32);
 }
 
 template <ConvForm form>
 Result<std::vector<std::string>> variants_of(const Graph& graph, const Node& node,
                                              Libraries& libraries) {
   PROA_ASSIGN(const ConvGraph conv, ConvGraph::make(graph, node, form, libraries.cudnn()));
-  PROA_ASSIGN(const std::vector<EngineChoice> engines, list_engines(conv.operations()));
+  const bool strict =
+      graph.value(node.output()).type == DataType::kFp32 && !std::get<Conv>(node.op).tf32;
+  PROA_ASSIGN(const std::vector<EngineChoice> engines, list_engines(conv.operations(), strict));
   std::vector<std::string> variants;
   for (const EngineChoice& engine : engines) variants.push_back(engine.to_string());
   return variants;

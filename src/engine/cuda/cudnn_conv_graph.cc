@@ -47,18 +47,17 @@ Result<CudnnDescriptor> ConvGraph::make_tensor(std::int64_t id, const TensorShap
 Status ConvGraph::build(const Graph& graph, const Node& node, ConvForm form, cudnnHandle_t handle) {
   const auto& conv = std::get<Conv>(node.op);
   output_ = nhwc(graph.value(node.output()).shape);
+  const bool half = graph.value(node.output()).type == DataType::kFp16;
+  type_ = half ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
   const bool bias = node.input(2) != kNoValue, residual = node.input(3) != kNoValue;
   const bool relu = conv.act.function != Function::kIdentity;
   left_ = 1 + static_cast<int>(bias) + static_cast<int>(residual) + static_cast<int>(relu);
   PROA_TRY(add_conv(graph, node, conv));
-  const cudnnDataType_t bias_type =
-      form == ConvForm::kPrecompiled ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
+  const cudnnDataType_t bias_type = form == ConvForm::kPrecompiled ? type_ : CUDNN_DATA_FLOAT;
   const TensorShape vector = nhwc(1, 1, 1, output_.dims[1]);
-  if (residual && form == ConvForm::kPrecompiled)
-    PROA_TRY(add(kTensorResidual, output_, CUDNN_DATA_HALF));
+  if (residual && form == ConvForm::kPrecompiled) PROA_TRY(add(kTensorResidual, output_, type_));
   if (bias) PROA_TRY(add(kTensorBias, vector, bias_type));
-  if (residual && form == ConvForm::kRuntime)
-    PROA_TRY(add(kTensorResidual, output_, CUDNN_DATA_HALF));
+  if (residual && form == ConvForm::kRuntime) PROA_TRY(add(kTensorResidual, output_, type_));
   if (relu) PROA_TRY(add_relu(conv.act));
   std::vector<const CudnnDescriptor*> list;
   for (const auto& each : steps_) list.push_back(each.get());
@@ -76,16 +75,15 @@ CudnnDescriptor& ConvGraph::keep(CudnnDescriptor descriptor, List& list) {
 Result<CudnnDescriptor*> ConvGraph::next_output() {
   const bool last = --left_ == 0;
   const std::int64_t id = last ? std::int64_t{kTensorY} : next_virtual_++;
-  PROA_ASSIGN(CudnnDescriptor tensor,
-              make_tensor(id, output_, last ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT));
+  PROA_ASSIGN(CudnnDescriptor tensor, make_tensor(id, output_, last ? type_ : CUDNN_DATA_FLOAT));
   return &keep(std::move(tensor), parts_);
 }
 
 Status ConvGraph::add_conv(const Graph& graph, const Node& node, const Conv& conv) {
   PROA_ASSIGN(CudnnDescriptor x,
-              make_tensor(kTensorX, nhwc(graph.value(node.inputs[0]).shape), CUDNN_DATA_HALF));
+              make_tensor(kTensorX, nhwc(graph.value(node.inputs[0]).shape), type_));
   PROA_ASSIGN(CudnnDescriptor w,
-              make_tensor(kTensorWeight, nhwc(graph.value(node.inputs[1]).shape), CUDNN_DATA_HALF));
+              make_tensor(kTensorWeight, nhwc(graph.value(node.inputs[1]).shape), type_));
   PROA_ASSIGN(current_, next_output());
   CudnnDescriptor what(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
   what.set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2})

@@ -24,8 +24,8 @@ enum ConvTensor : std::int64_t {
   kTensorY
 };
 
-// conv > bias and residual > activation as cuDNN's graph of operations over FP16 NHWC tensors with
-// FP32 in between. Owns every descriptor it is made of.
+// conv > bias and residual > activation as cuDNN's graph of operations over NHWC tensors, all FP16
+// with FP32 in between or all FP32. Owns every descriptor it is made of.
 class ConvGraph {
  public:
   // `node` is a Conv that the implementation list accepted. Errors: what cuDNN refuses.
@@ -54,7 +54,8 @@ class ConvGraph {
   static CudnnDescriptor& keep(CudnnDescriptor descriptor, List& list);
 
   TensorShape output_{};
-  int left_ = 0;  // operations still to come
+  cudnnDataType_t type_ = CUDNN_DATA_HALF;  // of x, weight, residual and y
+  int left_ = 0;                            // operations still to come
   std::int64_t next_virtual_ = 0;
   CudnnDescriptor* current_ = nullptr;
   List parts_, steps_;

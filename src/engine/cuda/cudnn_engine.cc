@@ -1,6 +1,9 @@
 #include "engine/cuda/cudnn_engine.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <optional>
 #include <set>
 
 #include "engine/cuda/status.h"
@@ -8,10 +11,27 @@
 namespace proa::engine::cuda {
 namespace {
 
-Result<EngineChoice> read_choice(const CudnnDescriptor& config) {
+// Whether the engine may round FP32 inputs.
+bool rounds_inputs(const CudnnDescriptor& engine) {
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  std::int64_t count = 0;
+  const cudnnStatus_t status = cudnnBackendGetAttribute(
+      engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+      static_cast<std::int64_t>(notes.size()), &count, notes.data());
+  if (status != CUDNN_STATUS_SUCCESS) return true;
+  const auto end = notes.begin() + std::min<std::int64_t>(count, notes.size());
+  return std::any_of(notes.begin(), end, [](cudnnBackendNumericalNote_t note) {
+    return note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE ||
+           note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+  });
+}
+
+// Nothing for an engine that `strict` rules out.
+Result<std::optional<EngineChoice>> read_choice(const CudnnDescriptor& config, bool strict) {
   PROA_ASSIGN(const std::vector<CudnnDescriptor> engines,
               config.get_list(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1));
   if (engines.empty()) return error::internal("cuDNN gave a configuration without an engine");
+  if (strict && rounds_inputs(engines[0])) return std::optional<EngineChoice>();
   EngineChoice choice;
   PROA_ASSIGN(choice.engine,
               engines[0].get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64));
@@ -25,7 +45,7 @@ Result<EngineChoice> read_choice(const CudnnDescriptor& config) {
                 knob.get<std::int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64));
     choice.knobs.emplace_back(static_cast<std::int64_t>(type), value);
   }
-  return choice;
+  return std::optional<EngineChoice>(std::move(choice));
 }
 
 Result<CudnnDescriptor> make_config(const CudnnDescriptor& operations, const EngineChoice& choice,
@@ -83,7 +103,7 @@ Result<EngineChoice> EngineChoice::parse(std::string_view text) {
   return error::invalid_argument("'{}' is no cuDNN variant", whole);
 }
 
-Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations) {
+Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations, bool strict) {
   std::vector<EngineChoice> list;
   std::set<std::string> seen;
   for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B}) {
@@ -98,8 +118,8 @@ Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations
                 heuristics.get_list(CUDNN_ATTR_ENGINEHEUR_RESULTS,
                                     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, count));
     for (const CudnnDescriptor& config : configs) {
-      PROA_ASSIGN(EngineChoice choice, read_choice(config));
-      if (seen.insert(choice.to_string()).second) list.push_back(std::move(choice));
+      PROA_ASSIGN(std::optional<EngineChoice> choice, read_choice(config, strict));
+      if (choice && seen.insert(choice->to_string()).second) list.push_back(std::move(*choice));
     }
   }
   if (list.empty()) return error::unimplemented("cuDNN has no engine for this convolution");

@@ -21,8 +21,9 @@ struct EngineChoice {
 };
 
 // What cuDNN's heuristics propose for a graph of operations, best guess first, without repeats.
+// `strict`: without engines that round FP32 inputs (TF32 on tensor cores).
 // Errors: kUnimplemented when there is nothing.
-Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations);
+Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations, bool strict);
 
 // The execution plan of an engine; compiles its kernel if it is not a shipped one. `operations`
 // must outlive it.

@@ -56,9 +56,10 @@ StemShape stem_shape(const Graph& graph, const Node& node) {
   const ImageAxes a = image_axes(stem.layout);
   const Shape& x = graph.value(node.inputs[0]).shape;
   const Shape& y = graph.value(node.output()).shape;
+  const Shape& weight = graph.value(node.inputs[1]).shape;
   const auto conv_extent = [&](std::size_t axis, std::size_t d) {
-    return static_cast<int>(
-        window_count(x[axis], 7, stem.strides[d], 1, stem.pads_begin[d], stem.pads_end[d]));
+    return static_cast<int>(window_count(x[axis], weight[d + 1], stem.strides[d], 1,
+                                         stem.pads_begin[d], stem.pads_end[d]));
   };
   StemShape shape{};
   shape.n = static_cast<int>(x[a.n]), shape.c = static_cast<int>(x[a.c]);
@@ -67,6 +68,11 @@ StemShape stem_shape(const Graph& graph, const Node& node) {
   shape.pooled_h = static_cast<int>(y[1]), shape.pooled_w = static_cast<int>(y[2]);
   shape.planes = stem.layout == Layout::kNchw;
   shape.relu = stem.act.function == Function::kRelu;
+  shape.k = static_cast<int>(weight[0]), shape.kernel = static_cast<int>(weight[1]);
+  shape.stride = static_cast<int>(stem.strides[0]);
+  shape.pad_h = static_cast<int>(stem.pads_begin[0]);
+  shape.pad_w = static_cast<int>(stem.pads_begin[1]);
+  shape.pool = stem.pool_kernel != Dims{1, 1};
   return shape;
 }
 

@@ -1,4 +1,6 @@
 // The engine's own fast kernels as step kernels. Each has one variant, named "".
+#include <limits>
+
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
@@ -52,13 +54,29 @@ cudaError_t pool(const Graph& graph, const Node& node, const Arguments& argument
   return launch_max_pool(arguments.inputs[0], arguments.output, pool_shape(graph, node), stream);
 }
 
+cudaError_t small_stem(const Graph& graph, const Node& node, const Arguments& arguments,
+                       cudaStream_t stream) {
+  const auto floats = [&](std::size_t i) {
+    return i < arguments.inputs.size() ? static_cast<const float*>(arguments.inputs[i]) : nullptr;
+  };
+  return launch_small_stem(source_of(graph, node, arguments, 0), arguments.inputs[1], floats(2),
+                           floats(3), floats(4), std::get<Stem>(node.op).act, arguments.output,
+                           stem_shape(graph, node), stream);
+}
+
+// What `input_max` of an operator means to a kernel.
+float bound_of(float input_max) {
+  return input_max > 0 ? input_max : std::numeric_limits<float>::infinity();
+}
+
 cudaError_t spatial_mean(const Graph& graph, const Node& node, const Arguments& arguments,
                          cudaStream_t stream) {
   const Shape& x = graph.value(node.inputs[0]).shape;
   const std::int64_t n = x[0], c = x[x.rank() - 1];
   const std::int64_t inner = graph.value(node.inputs[0]).elements() / (n * c);
   return launch_spatial_mean(arguments.inputs[0], arguments.output, static_cast<int>(n),
-                             static_cast<int>(inner), static_cast<int>(c), stream);
+                             static_cast<int>(inner), static_cast<int>(c),
+                             bound_of(std::get<Reduce>(node.op).input_max), stream);
 }
 
 Operand operand_of(const Graph& graph, const Node& node, const Arguments& arguments,
@@ -106,8 +124,10 @@ cudaError_t plain_conv(const Graph& graph, const Node& node, const Arguments& ar
                        cudaStream_t stream) {
   const auto& conv = std::get<Conv>(node.op);
   const auto source = [&](std::size_t i) { return source_of(graph, node, arguments, i); };
-  return reference_conv(source(0), source(1), source(2), source(3), conv.act,
-                        conv_shape(graph, node), conv.layout == Layout::kNchw, arguments.output,
+  Source x = source(0);
+  x.max = bound_of(conv.input_max);
+  return reference_conv(x, source(1), source(2), source(3), conv.act, conv_shape(graph, node),
+                        conv.layout == Layout::kNchw, arguments.output,
                         number_of(graph.value(node.output()).type), stream);
 }
 
@@ -185,9 +205,10 @@ cudaError_t plain_reduce(const Graph& graph, const Node& node, const Arguments& 
     (reduced ? inner_strides : outer_strides).step[extents.rank] = dense.step[d];
     extents.size[extents.rank++] = x[d];
   }
-  return reference_reduce(source_of(graph, node, arguments, 0), outer, outer_strides, inner,
-                          inner_strides, op.kind, arguments.output,
-                          number_of(graph.value(node.output()).type), stream);
+  Source source = source_of(graph, node, arguments, 0);
+  source.max = bound_of(op.input_max);
+  return reference_reduce(source, outer, outer_strides, inner, inner_strides, op.kind,
+                          arguments.output, number_of(graph.value(node.output()).type), stream);
 }
 
 cudaError_t plain_pool(const Graph& graph, const Node& node, const Arguments& arguments,
@@ -235,7 +256,8 @@ cudaError_t plain_stem(const Graph& graph, const Node& node, const Arguments& ar
                        cudaStream_t stream) {
   const auto source = [&](std::size_t i) { return source_of(graph, node, arguments, i); };
   return reference_stem(source(0), source(1), source(2), source(3), source(4),
-                        stem_shape(graph, node), arguments.output, stream);
+                        std::get<Stem>(node.op).act, stem_shape(graph, node), arguments.output,
+                        stream);
 }
 
 // The plain kernel of any operator.
@@ -255,6 +277,7 @@ cudaError_t plain(const Graph& graph, const Node& node, const Arguments& argumen
 
 }  // namespace
 
+const KernelMaker kSmallStemMaker = {Implementation::kSmallStem, only_variant, build<small_stem>};
 const KernelMaker kPackMaker = {Implementation::kPack, only_variant, build<pack>};
 const KernelMaker kPoolVectorMaker = {Implementation::kPoolVector, only_variant, build<pool>};
 const KernelMaker kSpatialMeanMaker = {Implementation::kSpatialMean, only_variant,
@@ -270,8 +293,12 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kCudnnRuntimeMaker;
     case Implementation::kCublasLt:
       return kCublasLtMaker;
+    case Implementation::kDepthwise:
+      return kDepthwiseMaker;
     case Implementation::kStem:
       return kStemMaker;
+    case Implementation::kSmallStem:
+      return kSmallStemMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:

@@ -12,7 +12,9 @@
 namespace proa::engine::cuda {
 namespace {
 
-constexpr float kLargestDistance = 3e-3f;  // FP16 results with FP32 sums differ by 3e-4
+// FP16 results with FP32 sums differ by 3e-4, TF32 ones by as much, FP32 ones by 1e-6.
+constexpr float kLargestDistance = 3e-3f;
+constexpr float kLargestStrictDistance = 2e-5f;
 constexpr int kQuickRepeats = 3;
 constexpr int kFinalRepeats = 11;
 constexpr std::size_t kFinalists = 3;
@@ -91,6 +93,16 @@ void build_candidate(const Graph& graph, const Step& step, Candidate& candidate,
 // An entry that people edited may name what the step cannot use.
 bool allows(const Step& step, const Choice& choice) {
   return std::ranges::find(step.candidates, choice.implementation) != step.candidates.end();
+}
+
+// How far a kernel's answer may be from the plain one's.
+float largest_distance(const Graph& graph, const Node& node) {
+  if (graph.value(node.output()).type != DataType::kFp32) return kLargestDistance;
+  const auto* conv = std::get_if<Conv>(&node.op);
+  const auto* matmul = std::get_if<MatMul>(&node.op);
+  const bool rounds = (conv != nullptr && conv->tf32) || (matmul != nullptr && matmul->tf32);
+  const bool reads_half = graph.value(node.input(0)).type == DataType::kFp16;
+  return rounds || reads_half ? kLargestDistance : kLargestStrictDistance;
 }
 
 // Sorted by time, failures last.
@@ -175,7 +187,7 @@ class Chooser {
   Status decide(Job& job) {
     std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
     if (job.candidates.empty()) return nothing_left(job);
-    if (options_.time_candidates && job.candidates.size() > 1) {
+    if (options_.time_candidates) {
       PROA_TRY(time_all(job));
     } else {
       take(job, job.candidates.front());
@@ -222,7 +234,7 @@ class Chooser {
     for (Candidate& candidate : job.candidates) {
       if (candidate.choice.microseconds == std::numeric_limits<float>::infinity()) break;
       PROA_ASSIGN(const float distance, timer.distance_from_plain(*candidate.kernel));
-      if (distance < kLargestDistance) {
+      if (distance < largest_distance(plan_.graph, job.step->node)) {
         take(job, candidate);
         return {};
       }

@@ -48,7 +48,8 @@ enum class PoolKind : std::uint8_t { kMax, kAverage };
 enum class ReduceKind : std::uint8_t { kMean, kSum, kMax };
 
 // act(conv(x, weight) + [bias] + [residual]). Inputs: x, weight, [bias of K numbers], [residual
-// of the output's shape].
+// of the output's shape]. x is read as min(x, input_max) where that is above 0; `tf32` lets an FP32
+// convolution round its inputs to TF32.
 struct Conv {
   static constexpr std::string_view kName = "conv";
   Layout layout = Layout::kNchw;
@@ -58,6 +59,8 @@ struct Conv {
   Dims dilations = {1, 1};
   std::int64_t groups = 1;
   Activation act;
+  float input_max = 0;
+  bool tf32 = false;
   friend bool operator==(const Conv&, const Conv&) = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -68,6 +71,8 @@ struct Conv {
     visit("dilations", self.dilations);
     visit("groups", self.groups);
     visit("act", self.act);
+    visit("input_max", self.input_max);
+    visit("tf32", self.tf32);
   }
 };
 
@@ -78,12 +83,14 @@ struct MatMul {
   bool transpose_a = false;
   bool transpose_b = false;
   Activation act;
+  bool tf32 = false;  // as of Conv
   friend bool operator==(const MatMul&, const MatMul&) = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("transpose_a", self.transpose_a);
     visit("transpose_b", self.transpose_b);
     visit("act", self.act);
+    visit("tf32", self.tf32);
   }
 };
 
@@ -134,18 +141,20 @@ struct Pool {
   }
 };
 
-// Reduces `axes` (ascending). Inputs: x.
+// Reduces `axes` (ascending) of x, or of min(x, input_max) where that is above 0. Inputs: x.
 struct Reduce {
   static constexpr std::string_view kName = "reduce";
   ReduceKind kind = ReduceKind::kMean;
   Dims axes;
   bool keep_dims = false;
+  float input_max = 0;
   friend bool operator==(const Reduce&, const Reduce&) = default;
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("kind", self.kind);
     visit("axes", self.axes);
     visit("keep_dims", self.keep_dims);
+    visit("input_max", self.input_max);
   }
 };
 
@@ -265,7 +274,9 @@ struct Stem {
 
   // The three operators that it stands for; `channels` are the weights'.
   Pack pack(std::int64_t channels, DataType type) const { return {layout, channels, type}; }
-  Conv conv() const { return {Layout::kNhwc, strides, pads_begin, pads_end, {1, 1}, 1, act}; }
+  Conv conv() const {
+    return {Layout::kNhwc, strides, pads_begin, pads_end, {1, 1}, 1, act, 0, false};
+  }
   Pool pool() const {
     return {PoolKind::kMax,  Layout::kNhwc, pool_kernel, pool_strides,
             pool_pads_begin, pool_pads_end, false};

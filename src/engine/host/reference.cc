@@ -1,5 +1,7 @@
 #include "engine/host/reference.h"
 
+#include <algorithm>
+
 #include "engine/half.h"
 
 namespace proa::engine {
@@ -11,13 +13,22 @@ const HostTensor* at(Inputs inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i] : nullptr;
 }
 
+// x as an operator with `input_max` reads it; `clipped` holds what has to be made.
+const HostTensor& clip(const HostTensor& x, float input_max, HostTensor& clipped) {
+  if (input_max <= 0) return x;
+  clipped = x;
+  for (float& number : clipped.data) number = std::min(number, input_max);
+  return clipped;
+}
+
 // One overload per operator; run_reference() picks by the variant.
 struct Runner {
   Inputs in;
   const Shape& out;
 
   HostTensor operator()(const Conv& op) const {
-    return host::conv(op, *in[0], *in[1], at(in, 2), at(in, 3), out);
+    HostTensor clipped;
+    return host::conv(op, clip(*in[0], op.input_max, clipped), *in[1], at(in, 2), at(in, 3), out);
   }
   HostTensor operator()(const MatMul& op) const {
     return host::matmul(op, *in[0], *in[1], at(in, 2), at(in, 3), out);
@@ -25,7 +36,10 @@ struct Runner {
   HostTensor operator()(const Binary& op) const { return host::binary(op, *in[0], *in[1], out); }
   HostTensor operator()(const Unary& op) const { return host::unary(op, *in[0]); }
   HostTensor operator()(const Pool& op) const { return host::pool(op, *in[0], out); }
-  HostTensor operator()(const Reduce& op) const { return host::reduce(op, *in[0], out); }
+  HostTensor operator()(const Reduce& op) const {
+    HostTensor clipped;
+    return host::reduce(op, clip(*in[0], op.input_max, clipped), out);
+  }
   HostTensor operator()(const Reshape&) const { return HostTensor{out, in[0]->data}; }
   HostTensor operator()(const Transpose& op) const { return host::transpose(op.order, *in[0]); }
   HostTensor operator()(const Softmax& op) const { return host::softmax(op, *in[0]); }

@@ -63,4 +63,41 @@ bool is_identity_order(const Dims& order) {
   return true;
 }
 
+std::string_view depthwise_obstacle(const Graph& graph, const Node& node) {
+  const auto& conv = std::get<Conv>(node.op);
+  const Value& x = graph.value(node.inputs[0]);
+  const Value& y = graph.value(node.output());
+  if (x.type != DataType::kFp16 || y.type != DataType::kFp16) return "computes in FP16 only";
+  if (conv.layout != Layout::kNhwc) return "wants NHWC";
+  if (conv.groups != x.shape[3] || conv.groups != y.shape[3]) return "wants a group a channel";
+  if (conv.groups % 8 != 0) return "wants a multiple of 8 channels";
+  const Shape& weight = graph.value(node.inputs[1]).shape;
+  if (weight[1] != weight[2] || (weight[1] != 3 && weight[1] != 5)) return "wants 3x3 or 5x5";
+  const Dims one = {1, 1}, two = {2, 2};
+  if (conv.strides != one && conv.strides != two) return "moves by 1 or 2";
+  if (conv.dilations != one) return "takes no dilation";
+  if (has_residual(node)) return "adds no residual";
+  if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  if (node.input(2) == kNoValue) return {};
+  const bool good =
+      graph.is_constant(node.input(2)) && graph.value(node.input(2)).type == DataType::kFp32;
+  return good ? "" : "wants a constant FP32 bias";
+}
+
+std::string_view spatial_mean_obstacle(const Graph& graph, const Node& node) {
+  const auto& reduce = std::get<Reduce>(node.op);
+  const Value& x = graph.value(node.inputs[0]);
+  if (x.type != DataType::kFp16 || graph.value(node.output()).type != DataType::kFp16) {
+    return "computes in FP16 only";
+  }
+  if (reduce.kind != ReduceKind::kMean) return "computes means only";
+  bool middle = x.shape.rank() >= 3 && reduce.axes.size() == x.shape.rank() - 2;
+  for (std::size_t i = 0; middle && i < reduce.axes.size(); ++i) {
+    middle = reduce.axes[i] == static_cast<std::int64_t>(i) + 1;
+  }
+  if (!middle) return "reduces all dimensions but the first and last";
+  if (x.shape[x.shape.rank() - 1] % 8 != 0) return "wants a multiple of 8 channels";
+  return {};
+}
+
 }  // namespace proa::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -27,6 +28,12 @@ bool is_identity(const Activation& act);
 // `node` is a Conv or MatMul whose result may still be scaled, shifted or added to: nothing but a
 // bias is fused into it yet.
 bool is_open_linear(const Node& node);
+
+// Why our own kernel cannot compute a Conv as depthwise, or a Reduce as the mean over all
+// dimensions but the first and last; "" when it can. What the FP16 kernels want of layout and
+// shape, once, for passes and the implementation list.
+std::string_view depthwise_obstacle(const Graph& graph, const Node& node);
+std::string_view spatial_mean_obstacle(const Graph& graph, const Node& node);
 
 // order after `first`: output i of the two is input first[second[i]].
 Dims compose(const Dims& first, const Dims& second);

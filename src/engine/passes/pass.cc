@@ -5,6 +5,7 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"fold_constants", "compute what depends on constants only", passes::fold_constants},
+    {"bounds_to_clamp", "write minima and maxima with a number as clamps", passes::bounds_to_clamp},
     {"batch_norm_to_scale", "write batch normalisation as a scale and a shift",
      passes::batch_norm_to_scale},
     {"fold_affine", "fold scales and shifts into the weights and bias before them",
@@ -20,6 +21,7 @@ constexpr Pass kPasses[] = {
     {"pack_input", "read pictures, normalise and pad their channels in one step",
      passes::pack_input},
     {"set_precision", "compute in FP16 where that is asked for", passes::set_precision},
+    {"defer_clip", "leave upper bounds to the kernels that have them", passes::defer_clip},
     {"fuse_stem", "read, convolve and pool a picture in one step", passes::fuse_stem},
     {"simplify", "drop what does nothing", passes::simplify},
 };

@@ -11,7 +11,8 @@
 
 namespace proa::engine {
 
-enum class Precision : std::uint8_t { kFp32, kFp16 };
+// kTf32: FP32 throughout, but convolutions and products may round their inputs to TF32.
+enum class Precision : std::uint8_t { kFp32, kTf32, kFp16 };
 
 struct PassOptions {
   Precision precision = Precision::kFp16;
@@ -47,6 +48,7 @@ Result<std::vector<PassRecord>> run_passes(Graph& graph, const PassOptions& opti
 // The passes, one file each group.
 namespace passes {
 Result<std::size_t> fold_constants(Graph& graph, const PassOptions& options);
+Result<std::size_t> bounds_to_clamp(Graph& graph, const PassOptions& options);
 Result<std::size_t> batch_norm_to_scale(Graph& graph, const PassOptions& options);
 Result<std::size_t> fold_affine(Graph& graph, const PassOptions& options);
 Result<std::size_t> fuse_residual(Graph& graph, const PassOptions& options);
@@ -56,6 +58,7 @@ Result<std::size_t> sink_transposes(Graph& graph, const PassOptions& options);
 Result<std::size_t> pack_input(Graph& graph, const PassOptions& options);
 Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options);
 Result<std::size_t> set_precision(Graph& graph, const PassOptions& options);
+Result<std::size_t> defer_clip(Graph& graph, const PassOptions& options);
 Result<std::size_t> simplify(Graph& graph, const PassOptions& options);
 }  // namespace passes
 

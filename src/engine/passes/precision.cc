@@ -90,10 +90,20 @@ class Lowering {
   std::size_t changes_ = 0;
 };
 
+std::size_t allow_tf32(Graph& graph) {
+  std::size_t changes = 0;
+  for (Node& node : graph.nodes) {
+    if (auto* conv = std::get_if<Conv>(&node.op)) conv->tf32 = true, ++changes;
+    if (auto* matmul = std::get_if<MatMul>(&node.op)) matmul->tf32 = true, ++changes;
+  }
+  return changes;
+}
+
 }  // namespace
 
 Result<std::size_t> set_precision(Graph& graph, const PassOptions& options) {
   if (options.precision == Precision::kFp32) return std::size_t{0};
+  if (options.precision == Precision::kTf32) return allow_tf32(graph);
   return Lowering(graph, options).run();
 }
 

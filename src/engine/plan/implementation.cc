@@ -17,6 +17,11 @@ bool all_half(const Graph& graph, const Node& node) {
   return graph.value(node.output()).type == DataType::kFp16 &&
          input_value(graph, node, 0).type == DataType::kFp16;
 }
+bool all_float(const Graph& graph, const Node& node) {
+  return graph.value(node.output()).type == DataType::kFp32 &&
+         input_value(graph, node, 0).type == DataType::kFp32 &&
+         input_value(graph, node, 1).type == DataType::kFp32;
+}
 bool constant_bias(const Graph& graph, const Node& node) {
   return node.input(2) == kNoValue || graph.is_constant(node.input(2));
 }
@@ -26,8 +31,9 @@ bool identity_or_relu(const Activation& act) {
 
 Reason conv_basics(const Graph& graph, const Node& node) {
   const auto& conv = std::get<Conv>(node.op);
-  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (!all_half(graph, node) && !all_float(graph, node)) return "computes in FP16 or FP32 only";
   if (conv.layout != Layout::kNhwc) return "wants NHWC";
+  if (conv.input_max > 0) return "has no bound for its input";
   if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
   if (!constant_bias(graph, node)) return "wants a constant bias";
   return {};
@@ -57,6 +63,7 @@ Reason decline_runtime(const Graph& graph, const Node& node, const Target& targe
   const bool clipped = act.function == Function::kClamp && act.low == 0.0f;
   if (!identity_or_relu(act) && !clipped) return "applies relu and clamp from 0 only";
   if (target.compute_capability < 80) return "needs compute capability 8.0";
+  if (!all_half(graph, node)) return "compiles FP16 kernels only";
   return {};
 }
 
@@ -76,7 +83,7 @@ Reason decline_lt_conv(const Graph& graph, const Node& node, const Target&) {
 
 Reason decline_lt_matmul(const Graph& graph, const Node& node, const Target&) {
   const auto& matmul = std::get<MatMul>(node.op);
-  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (!all_half(graph, node) && !all_float(graph, node)) return "computes in FP16 or FP32 only";
   if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
   if (!constant_bias(graph, node)) return "wants a constant bias";
   if (matmul.transpose_a) return "wants rows on the left";
@@ -96,17 +103,11 @@ Reason decline_pool_vector(const Graph& graph, const Node& node, const Target&) 
 
 // [N, ..., C] reduced over everything in between.
 Reason decline_spatial_mean(const Graph& graph, const Node& node, const Target&) {
-  const auto& reduce = std::get<Reduce>(node.op);
-  if (!all_half(graph, node)) return "computes in FP16 only";
-  const Shape& shape = input_value(graph, node, 0).shape;
-  if (reduce.kind != ReduceKind::kMean) return "computes means only";
-  bool middle = shape.rank() >= 3 && reduce.axes.size() == shape.rank() - 2;
-  for (std::size_t i = 0; middle && i < reduce.axes.size(); ++i) {
-    middle = reduce.axes[i] == static_cast<std::int64_t>(i) + 1;
-  }
-  if (!middle) return "reduces all dimensions but the first and last";
-  if (shape[shape.rank() - 1] % 8 != 0) return "wants a multiple of 8 channels";
-  return {};
+  return spatial_mean_obstacle(graph, node);
+}
+
+Reason decline_depthwise(const Graph& graph, const Node& node, const Target&) {
+  return depthwise_obstacle(graph, node);
 }
 
 bool float_type(DataType type) { return type == DataType::kFp16 || type == DataType::kFp32; }
@@ -137,23 +138,44 @@ Reason decline_pack(const Graph& graph, const Node& node, const Target&) {
   return {};
 }
 
-Reason decline_stem(const Graph& graph, const Node& node, const Target& target) {
-  const auto& stem = std::get<Stem>(node.op);
+Reason stem_basics(const Graph& graph, const Node& node) {
   const DataType from = input_value(graph, node, 0).type;
-  const ImageAxes axes = image_axes(stem.layout);
-  if (target.compute_capability < 80) return "needs compute capability 8.0";
+  const ImageAxes axes = image_axes(std::get<Stem>(node.op).layout);
   if (graph.value(node.output()).type != DataType::kFp16) return "computes in FP16 only";
   if (!constant_bias(graph, node) || !graph.is_constant(node.inputs[1])) {
     return "wants constant weights and bias";
   }
+  if (input_value(graph, node, 0).shape[axes.c] > 4) return "reads at most 4 channels";
+  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
+  return {};
+}
+
+Reason decline_small_stem(const Graph& graph, const Node& node, const Target&) {
+  if (Reason reason = stem_basics(graph, node); !reason.empty()) return reason;
+  const auto& stem = std::get<Stem>(node.op);
+  const Shape& weight = input_value(graph, node, 1).shape;
+  if (weight[1] != 3 || weight[2] != 3 || weight[3] != 4) return "wants filters of 3x3x4";
+  if (weight[0] != 16 && weight[0] != 32 && weight[0] != 64) return "wants 16, 32 or 64 filters";
+  if (stem.pool_kernel != Dims{1, 1}) return "has no pool";
+  if (stem.strides[0] != stem.strides[1]) return "moves as far both ways";
+  return {};
+}
+
+Reason decline_stem(const Graph& graph, const Node& node, const Target& target) {
+  const auto& stem = std::get<Stem>(node.op);
+  if (target.compute_capability < 80) return "needs compute capability 8.0";
+  if (Reason reason = stem_basics(graph, node); !reason.empty()) return reason;
   if (input_value(graph, node, 1).shape != Shape{64, 7, 7, 4}) return "wants 64 filters of 7x7x4";
   Stem shape = stem;  // everything else must be as it is by default
   shape.layout = Layout::kNchw, shape.act = {}, shape.pool_pads_end = {1, 1};
   if (shape != Stem{}) return "moves by 2, pads by 3, pools 3x3 by 2";
   if (!identity_or_relu(stem.act)) return "applies relu only";
-  if (input_value(graph, node, 0).shape[axes.c] > 4) return "reads at most 4 channels";
-  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
   return {};
+}
+
+Reason decline_plain_stem(const Graph& graph, const Node& node, const Target& target) {
+  const Reason reason = decline_stem(graph, node, target);
+  return decline_small_stem(graph, node, target).empty() ? Reason() : reason;
 }
 
 Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
@@ -174,7 +196,8 @@ Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
 }
 
 constexpr ImplementationEntry kReferenceEntry = {Implementation::kReference, decline_reference};
-constexpr ImplementationEntry kConv[] = {{Implementation::kCudnnPrecompiled, decline_precompiled},
+constexpr ImplementationEntry kConv[] = {{Implementation::kDepthwise, decline_depthwise},
+                                         {Implementation::kCudnnPrecompiled, decline_precompiled},
                                          {Implementation::kCudnnRuntime, decline_runtime},
                                          {Implementation::kCublasLt, decline_lt_conv},
                                          kReferenceEntry};
@@ -189,7 +212,8 @@ constexpr ImplementationEntry kElementwise[] = {{Implementation::kPointwise, dec
 constexpr ImplementationEntry kPackList[] = {{Implementation::kPack, decline_pack},
                                              kReferenceEntry};
 constexpr ImplementationEntry kStemList[] = {{Implementation::kStem, decline_stem},
-                                             {Implementation::kReference, decline_stem}};
+                                             {Implementation::kSmallStem, decline_small_stem},
+                                             {Implementation::kReference, decline_plain_stem}};
 constexpr ImplementationEntry kOther[] = {kReferenceEntry};
 
 }  // namespace
@@ -202,8 +226,12 @@ std::string_view name_of(Implementation implementation) {
       return "cudnn_runtime";
     case Implementation::kCublasLt:
       return "cublaslt";
+    case Implementation::kDepthwise:
+      return "depthwise";
     case Implementation::kStem:
       return "stem";
+    case Implementation::kSmallStem:
+      return "small_stem";
     case Implementation::kPack:
       return "pack";
     case Implementation::kPoolVector:

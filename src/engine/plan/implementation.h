@@ -13,7 +13,9 @@ enum class Implementation : std::uint8_t {
   kCudnnPrecompiled,  // cuDNN graph conv > +residual > +FP16 bias > relu: its shipped kernels
   kCudnnRuntime,      // cuDNN graph with the bias in FP32 and first: kernels compiled at load
   kCublasLt,          // a matrix product with bias, residual and relu in its epilogue
-  kStem,              // own kernels
+  kDepthwise,         // own kernels
+  kStem,
+  kSmallStem,
   kPack,
   kPoolVector,
   kSpatialMean,

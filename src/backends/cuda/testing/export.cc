@@ -73,8 +73,15 @@ struct Exporter {
     return activate(act, y);
   }
 
+  // x as an operator with `input_max` reads it.
+  OutputOf bounded(float input_max) const {
+    if (input_max <= 0) return in[0];
+    const auto most = op::v0::Constant::create(ov::element::f32, {}, {input_max});
+    return std::make_shared<op::v1::Minimum>(in[0], most);
+  }
+
   OutputOf operator()(const engine::Conv& c) const {
-    const OutputOf x = to_planes(in[0], c.layout);
+    const OutputOf x = to_planes(bounded(c.input_max), c.layout);
     OutputOf weight = to_planes(in[1], c.layout);
     const ov::Strides strides(c.strides.begin(), c.strides.end());
     const ov::Strides dilations(c.dilations.begin(), c.dilations.end());
@@ -144,7 +151,7 @@ struct Exporter {
   OutputOf operator()(const engine::Reduce& r) const {
     const OutputOf axes = constant(r.axes);
     if (r.kind == engine::ReduceKind::kMean) {
-      return std::make_shared<op::v1::ReduceMean>(in[0], axes, r.keep_dims);
+      return std::make_shared<op::v1::ReduceMean>(bounded(r.input_max), axes, r.keep_dims);
     }
     if (r.kind == engine::ReduceKind::kSum) {
       return std::make_shared<op::v1::ReduceSum>(in[0], axes, r.keep_dims);

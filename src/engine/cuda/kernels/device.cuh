@@ -7,16 +7,27 @@
 
 namespace proa::engine::cuda {
 
-// Waits until the kernels in front have ended and their results can be read, then lets the next
-// kernel start its own preparation. First statement of every kernel of the engine.
-__device__ __forceinline__ void wait_for_inputs() {
+// Lets the next kernel start its own preparation.
+__device__ __forceinline__ void allow_next() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+// Waits until the kernels in front have ended and their results can be read.
+__device__ __forceinline__ void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-__device__ __forceinline__ float load(const Source& source, std::int64_t i) {
+// First statement of every kernel of the engine; one that reads constants first has the two apart.
+__device__ __forceinline__ void wait_for_inputs() {
+  allow_next();
+  wait_for_previous();
+}
+
+__device__ __forceinline__ float load_unclipped(const Source& source, std::int64_t i) {
   switch (source.type) {
     case Number::kHalf:
       return __half2float(static_cast<const __half*>(source.data)[i]);
@@ -32,6 +43,10 @@ __device__ __forceinline__ float load(const Source& source, std::int64_t i) {
       return static_cast<float>(static_cast<const std::int64_t*>(source.data)[i]);
   }
   return 0;
+}
+
+__device__ __forceinline__ float load(const Source& source, std::int64_t i) {
+  return fminf(load_unclipped(source, i), source.max);
 }
 
 // Integers are rounded to nearest even and clamped.
@@ -88,6 +103,33 @@ __device__ __forceinline__ float apply_on_device(const Activation& act, float x)
   return x;
 }
 
+// An activation for kernels that apply it to many numbers a thread: bounds are two instructions,
+// the rest is a call, so that the code stays small.
+struct Finish {
+  float low, high;
+  Activation act;
+  bool bounds;  // false: `act`
+};
+inline Finish finish_of(const Activation& act) {
+  constexpr float kFar = std::numeric_limits<float>::infinity();
+  switch (act.function) {
+    case Function::kIdentity:
+      return {-kFar, kFar, act, true};
+    case Function::kRelu:
+      return {0, kFar, act, true};
+    case Function::kClamp:
+      return {act.low, act.high, act, true};
+    default:
+      return {-kFar, kFar, act, false};
+  }
+}
+__device__ __noinline__ inline float finish_by_call(const Activation& act, float x) {
+  return apply_on_device(act, x);
+}
+__device__ __forceinline__ float finish(const Finish& f, float x) {
+  return f.bounds ? fminf(fmaxf(x, f.low), f.high) : finish_by_call(f.act, x);
+}
+
 __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
   switch (kind) {
     case BinaryKind::kAdd:
@@ -110,15 +152,15 @@ __device__ __forceinline__ std::int64_t thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Launches `kernel` over `threads` threads with programmatic dependent launch where the device has
-// it; elsewhere the attribute is ignored.
+// Launches `kernel` with programmatic dependent launch where the device has it; elsewhere the
+// attribute is ignored.
 template <class... Parameters, class... Arguments>
-cudaError_t launch(void (*kernel)(Parameters...), std::int64_t threads, int block,
-                   cudaStream_t stream, Arguments... arguments) {
-  if (threads <= 0) return cudaSuccess;
+cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, int block,
+                        std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(static_cast<unsigned>((threads + block - 1) / block));
+  config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(block));
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -126,6 +168,15 @@ cudaError_t launch(void (*kernel)(Parameters...), std::int64_t threads, int bloc
   config.attrs = &attribute;
   config.numAttrs = 1;
   return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+// The same over `threads` threads side by side.
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), std::int64_t threads, int block,
+                   cudaStream_t stream, Arguments... arguments) {
+  if (threads <= 0) return cudaSuccess;
+  return launch_grid(kernel, dim3(static_cast<unsigned>((threads + block - 1) / block)), block, 0,
+                     stream, arguments...);
 }
 
 }  // namespace proa::engine::cuda

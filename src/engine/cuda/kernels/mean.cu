@@ -8,7 +8,8 @@ constexpr int kRows = 32;    // threads that share the pixels of one vector
 
 // A block sums 64 channels of one picture: each thread every 32nd pixel of 8 channels, then the
 // rows are added in shared memory.
-__global__ void spatial_mean_kernel(const uint4* x, uint4* y, int inner, int vectors, int groups) {
+__global__ void spatial_mean_kernel(const uint4* x, uint4* y, int inner, int vectors, int groups,
+                                    __half2 most) {
   wait_for_inputs();
   const int n = static_cast<int>(blockIdx.x) / groups;
   const int column = static_cast<int>(threadIdx.x) % kVectors;
@@ -21,7 +22,7 @@ __global__ void spatial_mean_kernel(const uint4* x, uint4* y, int inner, int vec
       const auto* pairs = reinterpret_cast<const __half2*>(&packed);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const float2 pair = __half22float2(pairs[k]);
+        const float2 pair = __half22float2(__hmin2(pairs[k], most));
         sums[2 * k] += pair.x;
         sums[2 * k + 1] += pair.y;
       }
@@ -48,13 +49,14 @@ __global__ void spatial_mean_kernel(const uint4* x, uint4* y, int inner, int vec
 
 }  // namespace
 
-cudaError_t launch_spatial_mean(const void* x, void* y, int n, int inner, int c,
+cudaError_t launch_spatial_mean(const void* x, void* y, int n, int inner, int c, float input_max,
                                 cudaStream_t stream) {
   const int vectors = c / 8;
   const int groups = (vectors + kVectors - 1) / kVectors;
   constexpr int kBlock = kVectors * kRows;
   return launch(spatial_mean_kernel, static_cast<std::int64_t>(n) * groups * kBlock, kBlock, stream,
-                static_cast<const uint4*>(x), static_cast<uint4*>(y), inner, vectors, groups);
+                static_cast<const uint4*>(x), static_cast<uint4*>(y), inner, vectors, groups,
+                __float2half2_rn(input_max));
 }
 
 }  // namespace proa::engine::cuda

@@ -1,0 +1,90 @@
+// Depthwise convolutions by our own kernels. A variant is the tile: "1x2 v8 c64" straight from
+// memory, "2x4 v8 c32 in 16x16" through shared memory.
+#include <algorithm>
+#include <limits>
+
+#include "engine/cuda/operands.h"
+#include "engine/cuda/status.h"
+#include "engine/cuda/step_kernel.h"
+
+namespace proa::engine::cuda {
+namespace {
+
+DepthwiseShape depthwise_shape(const Graph& graph, const Node& node) {
+  const ConvShape s = conv_shape(graph, node);
+  return {s.n, s.h, s.w, s.c, s.p, s.q, s.r, s.stride_h, s.pad_h, s.pad_w};
+}
+
+std::string to_string(const DepthwiseTile& tile) {
+  std::string text = fmt::format("{}x{} v{} c{}", tile.rows, tile.columns, tile.vector, tile.chunk);
+  if (tile.tile_h > 0) text += fmt::format(" in {}x{}", tile.tile_h, tile.tile_w);
+  return text;
+}
+
+// Every tile that the kernels know; which one is fastest depends on the layer and the batch.
+constexpr DepthwiseTile kTiles[] = {
+    {2, 4, 4, 32},         {2, 4, 4, 64},        {1, 4, 8, 32},         {1, 4, 8, 48},
+    {1, 4, 8, 64},         {1, 4, 4, 32},        {1, 4, 4, 64},         {2, 2, 8, 32},
+    {2, 2, 8, 64},         {2, 2, 4, 32},        {2, 2, 4, 64},         {1, 2, 8, 32},
+    {1, 2, 8, 64},         {1, 2, 2, 64},        {1, 1, 2, 32},         {1, 1, 2, 64},
+    {1, 1, 4, 32},         {1, 1, 4, 64},        {1, 7, 8, 32, 14, 14}, {1, 7, 8, 48, 14, 14},
+    {1, 7, 8, 64, 7, 14},  {1, 7, 8, 32, 7, 14}, {1, 7, 8, 64, 7, 7},   {1, 7, 8, 128, 7, 7},
+    {1, 7, 4, 32, 14, 14}, {1, 7, 4, 48, 7, 14}, {1, 7, 4, 64, 7, 14},  {1, 7, 4, 64, 7, 7},
+    {2, 4, 8, 32, 16, 16}, {2, 4, 8, 32, 8, 16}, {2, 4, 8, 64, 8, 8},   {2, 4, 8, 48, 8, 16},
+    {2, 4, 4, 32, 16, 16}, {2, 4, 4, 32, 8, 16}, {2, 4, 4, 64, 8, 8},   {1, 7, 8, 32, 7, 28},
+};
+
+bool fits(const DepthwiseShape& shape, const DepthwiseTile& tile) {
+  if (tile.chunk - shape.c >= 32) return false;  // half the block and more would idle
+  if (tile.tile_h == 0) return true;
+  const int threads =
+      tile.tile_h / tile.rows * (tile.tile_w / tile.columns) * (tile.chunk / tile.vector);
+  return threads <= 256 && depthwise_shared_bytes(shape, tile) <= kDepthwiseShared;
+}
+
+class DepthwiseKernel final : public StepKernel {
+ public:
+  DepthwiseKernel(const DepthwiseShape& shape, const Conv& conv, const DepthwiseTile& tile)
+      : shape_(shape), act_(conv.act), tile_(tile) {
+    if (conv.input_max > 0) input_max_ = conv.input_max;
+  }
+
+  Status launch(const Arguments& arguments, Libraries&, cudaStream_t stream) override {
+    const void* bias = arguments.inputs.size() > 2 ? arguments.inputs[2] : nullptr;
+    PROA_CUDA(launch_depthwise(arguments.inputs[0], arguments.inputs[1],
+                               static_cast<const float*>(bias), arguments.output, shape_,
+                               input_max_, act_, tile_, stream));
+    return {};
+  }
+
+ private:
+  DepthwiseShape shape_;
+  Activation act_;
+  DepthwiseTile tile_;
+  float input_max_ = std::numeric_limits<float>::infinity();
+};
+
+Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
+  const DepthwiseShape shape = depthwise_shape(graph, node);
+  std::vector<std::string> list;
+  for (const DepthwiseTile& tile : kTiles) {
+    if (fits(shape, tile)) list.push_back(to_string(tile));
+  }
+  return list;
+}
+
+Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
+                                          std::string_view variant, Libraries&) {
+  const auto found = std::ranges::find(kTiles, variant, to_string);
+  if (found == std::end(kTiles)) {
+    return error::invalid_argument("'{}' is no depthwise tile", variant);
+  }
+  return std::make_unique<DepthwiseKernel>(depthwise_shape(graph, node), std::get<Conv>(node.op),
+                                           *found);
+}
+
+}  // namespace
+
+const KernelMaker kDepthwiseMaker = {Implementation::kDepthwise, variants, build};
+
+}  // namespace proa::engine::cuda
