@@ -219,7 +219,7 @@ void add_limit_flags(CLI::App& app, ServeOptions& options) {
 void add_metrics_flags(CLI::App& app, observe::MetricsOptions& options) {
   add_switch(app, "--allow-cpu-metrics", options.cpu, "Export the machine's processor and memory")
       ->group("Metrics");
-  add_switch(app, "--allow-gpu-metrics", options.gpu, "Export GPUs, when a backend uses them")
+  add_switch(app, "--allow-gpu-metrics", options.gpu, "Export the machine's NVIDIA GPUs")
       ->group("Metrics");
   app.add_option_function<std::int64_t>(
          "--metrics-interval-ms",

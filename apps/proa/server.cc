@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "free_memory.h"
+#include "gpu_figures.h"
 #include "server_figures.h"
 #include "storage/local_folder.h"
 
@@ -136,6 +137,10 @@ bool Server::stop(std::chrono::seconds timeout) {
 std::string Server::render_metrics() {
   std::vector<observe::ServerFigure> figures = server_figures(loops_.stats(), budget_);
   std::ranges::move(repository_figures(repository_), std::back_inserter(figures));
+  if (options_.metrics_options.gpu) {
+    std::call_once(gpu_monitor_made_, [this] { gpu_monitor_.emplace(); });
+    std::ranges::move(gpu_figures(gpu_monitor_->read()), std::back_inserter(figures));
+  }
   return metrics_.render(repository_.ready_models(), figures);
 }
 

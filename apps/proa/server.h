@@ -1,9 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "backends/list.h"
+#include "base/nvml.h"
 #include "base/result.h"
 #include "base/timer.h"
 #include "core/memory_budget.h"
@@ -49,6 +52,8 @@ class Server {
   const ServeOptions options_;
   core::MemoryBudget budget_;
   observe::Metrics metrics_;
+  std::once_flag gpu_monitor_made_;  // when metrics are first asked for
+  std::optional<GpuMonitor> gpu_monitor_;
   frontends::Frontend frontend_;  // outlives the loops that call it
   net::LoopGroup loops_;          // outlives the models that answer into it
   TimerThread timer_;

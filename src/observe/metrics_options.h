@@ -11,7 +11,7 @@ namespace proa::observe {
 // What `proa serve` was asked to export; names and defaults are those of Triton's flags.
 struct MetricsOptions {
   bool cpu = true;  // --allow-cpu-metrics: nv_cpu_*
-  bool gpu = true;  // --allow-gpu-metrics: nv_gpu_*, which no backend has yet
+  bool gpu = true;  // --allow-gpu-metrics: nv_gpu_*
   // --metrics-interval-ms: machine figures are measured over at least this long.
   std::chrono::milliseconds interval{2000};
 
