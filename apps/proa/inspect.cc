@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
+#include "backends/cuda/import.h"
+#include "backends/cuda/split.h"
 #include "backends/openvino/description.h"
 #include "base/check.h"
 #include "base/log.h"
@@ -28,6 +30,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  proa inspect model.onnx\n"
     "  proa inspect model.onnx --config > repository/mine/config.pbtxt\n"
+    "  proa inspect model.onnx --device cuda\n"
     "  proa inspect repository";
 
 // 4694073 -> "4.69 M"
@@ -123,6 +126,21 @@ Status inspect_model(const InspectOptions& options, ModelPathKind kind,
   return {};
 }
 
+// What of a model file the engine would run on a GPU.
+Status inspect_for_gpu(const InspectOptions& options, ModelPathKind kind,
+                       const backends::BackendList& backends) {
+  std::filesystem::path file = options.path;
+  if (kind != ModelPathKind::kFile) {
+    PROA_ASSIGN(const LocalModel model, open_local_model(options.path, backends));
+    file = model.file;
+  }
+  PROA_ASSIGN(const auto model, backends::cuda::read_model(file));
+  PROA_ASSIGN(const auto split, backends::cuda::split_model(model, {}));
+  fmt::print(
+      "{}", options.json ? backends::cuda::report_json(split) : backends::cuda::report_text(split));
+  return {};
+}
+
 // "input FP32 [-1,3,224,224], ..."
 std::string short_tensors(const config::ModelConfig& config,
                           const std::vector<config::Tensor>& tensors) {
@@ -167,6 +185,12 @@ Status inspect(const InspectOptions& options) {
   TimerThread timer;
   const backends::BackendList backends({.timer = &timer});
   PROA_ASSIGN(const ModelPathKind kind, classify_model_path(options.path));
+  if (options.cuda) {
+    if (kind != ModelPathKind::kRepository) return inspect_for_gpu(options, kind, backends);
+    return error::failed_precondition(
+        "--device cuda wants a model file or a model's folder; {} is a repository",
+        options.path.string());
+  }
   if (kind == ModelPathKind::kRepository) {
     if (!options.config_only) return inspect_repository(options.path, backends);
     // The code that run_inspect() takes for wrong usage.
@@ -186,6 +210,13 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options) {
   command->add_option("PATH", options.path, "Model file, model folder or repository")
       ->option_text("(required)")
       ->required();
+  command
+      ->add_option_function<std::string>(
+          "--device", [&options](const std::string& device) { options.cuda = device == "cuda"; },
+          "cuda: what would run on a GPU, and why the rest would not")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->option_text("cpu|cuda  (default cpu)");
+  command->add_flag("--json", options.json, "With --device cuda: the same as JSON");
   command->add_flag("--config", options.config_only, "Print nothing but the config.pbtxt");
   return command;
 }

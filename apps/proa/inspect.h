@@ -11,6 +11,8 @@ namespace proa {
 struct InspectOptions {
   std::filesystem::path path;  // a model file, a model's folder, or a repository
   bool config_only = false;
+  bool cuda = false;  // what would run on a GPU
+  bool json = false;  // that as JSON
 };
 
 // Adds `proa inspect` to `app`; `options` must outlive the parsing.

@@ -44,6 +44,8 @@ class CudaBackend final : public core::Backend {
     LoadContext context;
     context.engine = engine;
     context.health = [this](int device) { return health_of(device); };
+    context.runtime = &runtime_;
+    context.processors = available_cpus();
     context.tuning_cache = options_.tuning_cache;
     context.build_threads = options_.build_threads;
     context.clock = options_.clock;
@@ -99,6 +101,7 @@ class CudaBackend final : public core::Backend {
   }
 
   BackendOptions options_;
+  openvino::Runtime runtime_;
   openvino::ReadAhead read_ahead_;
   Mutex mutex_;
   engine::DeviceEngine* engine_ PROA_GUARDED_BY(mutex_) = nullptr;

@@ -2,10 +2,14 @@
 
 #include <latch>
 
+#include "backends/cuda/import.h"
+#include "backends/cuda/testing/export.h"
 #include "backends/cuda/testing/puppet_engine.h"
 #include "backends/openvino/testing/models.h"
 #include "backends/openvino/testing/run_batch.h"
 #include "base/testing/temp_folder.h"
+#include "engine/graph/text.h"
+#include "engine/testing/compare.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "openvino/op/ops.hpp"
@@ -232,7 +236,54 @@ TEST_F(CudaBackendTest, ADeviceThatFailsIsOutOfUse) {
 
 TEST_F(CudaBackendTest, UnsupportedOperatorsAreNamed) {
   write(openvino::testing::non_zero_model({2, 2}));
-  EXPECT_THAT(load_error(), HasSubstr("NonZero"));
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("NonZero"), HasSubstr("KIND_CPU")));
+}
+
+// A residual network with an operator in its middle that the engine does not know.
+std::shared_ptr<ov::Model> planted_model() {
+  auto model = read_model(PROA_MODELS_DIR "/resnet_odd.onnx");
+  EXPECT_TRUE(model) << model.error().message;
+  std::vector<std::shared_ptr<ov::Node>> relus;
+  for (const auto& node : (*model)->get_ordered_ops()) {
+    if (ov::is_type<ov::op::v0::Relu>(node)) relus.push_back(node);
+  }
+  const auto middle = relus.at(relus.size() / 2);
+  const auto readers = middle->output(0).get_target_inputs();
+  const auto planted = std::make_shared<ov::op::v0::Erf>(middle);
+  for (auto reader : readers) reader.replace_source_output(planted->output(0));
+  return *model;
+}
+
+TEST_F(CudaBackendTest, APlantedOperatorRunsOnTheCpuAndAnswersAreRight) {
+  const auto model = planted_model();
+  write(model);
+  config_.max_batch_size = 4;
+  config_.parameters["gpu_buckets"] = "4";
+  const Status status = load();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(engine_.loads.size(), 4u);  // two parts on each of two devices
+  const std::vector<float> picture = engine::random_numbers(3, 3 * 3 * 77 * 77, -1, 1);
+  const engine::HostTensor rows{{3, 3, 77, 77}, picture};
+  const std::vector<float> wanted = run_openvino(model, {rows}).front().data;
+  const auto one = instance();
+  // Twice at once, so that both slots are used.
+  Pending first, second;
+  start_one(*one, first, 3, floats({3, 3, 77, 77}, picture));
+  start_one(*one, second, 3, floats({3, 3, 77, 77}, picture));
+  for (Pending* pending : {&first, &second}) {
+    const auto responses = pending->wait();
+    ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+    const std::vector<float> got = values_of<float>(responses[0].outputs[0]);
+    ASSERT_EQ(got.size(), wanted.size());
+    EXPECT_LT(engine::relative_l2(got, wanted), 1e-4);
+  }
+}
+
+TEST_F(CudaBackendTest, RequireGpuMakesAFallbackAnError) {
+  write(planted_model());
+  config_.max_batch_size = 4;
+  config_.parameters["require_gpu"] = "true";
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("require_gpu"), HasSubstr("Erf")));
 }
 
 }  // namespace

@@ -132,7 +132,9 @@ void CudaInstance::take_outputs(Work& work) {
     Tensor tensor;
     tensor.type = output.type;
     tensor.shape = options_.ends->output_shapes[output.port];
-    if (binding.batches) tensor.shape[0] = work.batch->size();
+    if (!tensor.shape.empty() && tensor.shape[0] == Shape::kAny) {
+      tensor.shape[0] = binding.batches ? work.batch->size() : options_.ends->largest;
+    }
     tensor.data = BufferView(work.outputs[output.port]);
     work.batch->set_output(i, std::move(tensor));
   }

@@ -16,13 +16,13 @@
 
 namespace proa::backends::cuda {
 
-// The graph's ends as an instance needs them; sizes and shapes are those of the largest bucket.
+// The graph's ends as an instance needs them; sizes are those of the largest bucket.
 struct GraphEnds {
   openvino::Binding binding;             // which of the graph's inputs and outputs clients see
   std::int64_t largest = 1;              // rows
   std::vector<std::size_t> input_bytes;  // by port
   std::vector<std::size_t> output_bytes;
-  std::vector<Shape> output_shapes;
+  std::vector<Shape> output_shapes;  // kAny in front = the batch
 };
 
 // One stream of a GPU with two slots: the inputs of one batch are gathered and copied while the

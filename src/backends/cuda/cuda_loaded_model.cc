@@ -4,7 +4,6 @@
 #include <set>
 
 #include "backends/cuda/import.h"
-#include "backends/cuda/settings.h"
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
 #include "base/log.h"
@@ -69,6 +68,29 @@ Result<std::vector<std::int64_t>> buckets_of(const engine::Graph& graph, const S
   return buckets;
 }
 
+// Says what does not run on the GPU, and refuses it where it must not be.
+Status check_split(const SplitModel& split, const Settings& settings,
+                   const config::ModelConfig& config) {
+  if (split.on_gpu_alone()) return {};
+  const std::string report = report_text(split);
+  if (settings.require_gpu) {
+    return error::failed_precondition("require_gpu is set, but not all can run on the GPU: {}",
+                                      report);
+  }
+  log::warn("model {}: {}", log::printable(config.name), report);
+  for (const EdgeTensor& tensor : split.tensors) {
+    if (config.max_batch_size <= 1 || (!tensor.shape.empty() && tensor.shape[0] == Shape::kAny)) {
+      continue;
+    }
+    return error::unimplemented(
+        "'{}' has to cross between GPU and CPU, but its shape {} does not begin with the batch; "
+        "set "
+        "max_batch_size: 0 or 1, or write KIND_CPU in the instance_group",
+        tensor.name, tensor.shape.to_string());
+  }
+  return {};
+}
+
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
@@ -99,55 +121,68 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
   PROA_ASSIGN(const Settings settings, parse_settings(config, unknown_keys));
   warn_of_unknown(config, unknown_keys);
   PROA_ASSIGN(openvino::Binding binding, bind_and_reshape(*model, config));
-  PROA_ASSIGN(engine::Graph graph, import_model(model, 1));
-  model.reset();
-  engine::PassOptions passes;
-  passes.precision = settings.precision;
-  PROA_TRY(engine::run_passes(graph, passes));
-
-  engine::DeviceModelOptions options;
-  PROA_ASSIGN(options.buckets, buckets_of(graph, settings, config));
-  options.tuning_cache = context.tuning_cache;
-  options.time_candidates = settings.tune;
-  options.build_threads = context.build_threads;
-  options.progress = [name = config.name](const std::string& line) {
-    log::info("model {}: {}", log::printable(name), line);
-  };
   std::unique_ptr<CudaLoadedModel> loaded(new CudaLoadedModel(context));
-  if (!config.batches()) {
-    loaded->ends_.largest = options.buckets.back();
-    loaded->set_ends(graph, std::move(binding));
-  } else {
-    PROA_ASSIGN(const engine::Graph largest, engine::with_batch(graph, options.buckets.back()));
-    loaded->ends_.largest = options.buckets.back();
-    loaded->set_ends(largest, std::move(binding));
-  }
-  PROA_TRY(loaded->load_devices(graph, config, options));
+  PROA_ASSIGN(loaded->split_, split_model(model, settings.placement));
+  PROA_TRY(check_split(loaded->split_, settings, config));
+  PROA_ASSIGN(const Prepared prepared, loaded->prepare(model, settings, config));
+  loaded->set_ends(std::move(binding));
+  PROA_TRY(loaded->load_devices(prepared, config));
   return loaded;
 }
 
-void CudaLoadedModel::set_ends(const engine::Graph& graph, openvino::Binding binding) {
-  ends_.binding = std::move(binding);
-  for (const engine::ValueId id : graph.inputs) {
-    ends_.input_bytes.push_back(graph.value(id).bytes());
+Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr<ov::Model>& model,
+                                                           const Settings& settings,
+                                                           const config::ModelConfig& config) {
+  Prepared prepared;
+  prepared.options.tuning_cache = context_.tuning_cache;
+  prepared.options.time_candidates = settings.tune;
+  prepared.options.build_threads = context_.build_threads;
+  prepared.options.progress = [name = config.name](const std::string& line) {
+    log::info("model {}: {}", log::printable(name), line);
+  };
+  engine::PassOptions passes;
+  passes.precision = settings.precision;
+  for (const Part& part : split_.parts) {
+    engine::Graph& graph = prepared.graphs.emplace_back();
+    ov::CompiledModel& cpu = prepared.cpu.emplace_back();
+    if (part.side == Side::kCpu) {
+      PROA_ASSIGN(cpu, context_.runtime->compile(part.model,
+                                                 {.streams = std::max(1, config.instance_count()),
+                                                  .threads = context_.processors}));
+      continue;
+    }
+    // A model that is not divided keeps the order of its own inputs and outputs.
+    PROA_ASSIGN(graph, import_model(split_.on_gpu_alone() ? model : part.model, 1));
+    PROA_TRY(engine::run_passes(graph, passes));
+    PROA_ASSIGN(prepared.options.buckets, buckets_of(graph, settings, config));
   }
-  for (const engine::ValueId id : graph.outputs) {
-    ends_.output_bytes.push_back(graph.value(id).bytes());
-    ends_.output_shapes.push_back(graph.value(id).shape);
-    pools_.push_back(PinnedPool::create(*context_.engine, graph.value(id).bytes()));
+  ends_.largest = prepared.options.buckets.back();
+  return prepared;
+}
+
+void CudaLoadedModel::set_ends(openvino::Binding binding) {
+  ends_.binding = std::move(binding);
+  const auto tensor = [&](int index) -> const EdgeTensor& {
+    return split_.tensors[static_cast<std::size_t>(index)];
+  };
+  for (const int index : split_.inputs) {
+    ends_.input_bytes.push_back(tensor(index).bytes(ends_.largest));
+  }
+  for (const int index : split_.outputs) {
+    const EdgeTensor& output = tensor(index);
+    ends_.output_bytes.push_back(output.bytes(ends_.largest));
+    ends_.output_shapes.push_back(output.shape);
+    pools_.push_back(PinnedPool::create(*context_.engine, ends_.output_bytes.back()));
   }
 }
 
-Status CudaLoadedModel::load_devices(const engine::Graph& graph, const config::ModelConfig& config,
-                                     const engine::DeviceModelOptions& options) {
+Status CudaLoadedModel::load_devices(const Prepared& prepared, const config::ModelConfig& config) {
   PROA_ASSIGN(const std::vector<int> devices, devices_of(config));
   for (const int device : devices) {
-    engine::DeviceModelOptions mine = options;
-    mine.device = device;
     Device& made = devices_[device];
     made.health = context_.health(device);
     PROA_TRY(made.health->status());
-    auto model = context_.engine->load(graph, mine);
+    auto model = load_device(prepared, device);
     if (!model) {
       made.health->report(model.error());
       return with_context(fmt::format("GPU {}", device), std::move(model).error());
@@ -158,6 +193,22 @@ Status CudaLoadedModel::load_devices(const engine::Graph& graph, const config::M
     log::debug("model {}: {}", log::printable(config.name), made.model->report());
   }
   return {};
+}
+
+Result<std::unique_ptr<engine::DeviceModel>> CudaLoadedModel::load_device(const Prepared& prepared,
+                                                                          int device) {
+  engine::DeviceModelOptions options = prepared.options;
+  options.device = device;
+  if (split_.on_gpu_alone()) return context_.engine->load(prepared.graphs.front(), options);
+  std::vector<LoadedPart> parts(split_.parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].cpu = prepared.cpu[i];
+    if (split_.parts[i].side == Side::kCpu) continue;
+    PROA_ASSIGN(parts[i].device, context_.engine->load(prepared.graphs[i], options));
+  }
+  const bool batches = ends_.binding.batches;
+  return std::make_unique<PartitionedModel>(split_, std::move(parts), *context_.engine,
+                                            ends_.largest, batches);
 }
 
 Result<std::unique_ptr<core::Instance>> CudaLoadedModel::create_instance(

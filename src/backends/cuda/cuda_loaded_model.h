@@ -6,7 +6,10 @@
 
 #include "backends/cuda/cuda_instance.h"
 #include "backends/cuda/device_health.h"
+#include "backends/cuda/partitioned_model.h"
 #include "backends/cuda/pinned_pool.h"
+#include "backends/cuda/settings.h"
+#include "backends/openvino/runtime.h"
 #include "config/model_config.h"
 #include "core/backend.h"
 #include "engine/run/device_engine.h"
@@ -21,7 +24,9 @@ namespace proa::backends::cuda {
 struct LoadContext {
   engine::DeviceEngine* engine = nullptr;  // outlives the model
   std::function<std::shared_ptr<DeviceHealth>(int device)> health;
-  std::filesystem::path tuning_cache;  // "" = none
+  openvino::Runtime* runtime = nullptr;  // for parts on the CPU; outlives the model
+  int processors = 1;                    // that those may keep busy
+  std::filesystem::path tuning_cache;    // "" = none
   int build_threads = 4;
   const Clock* clock = &steady_clock();
 };
@@ -30,7 +35,8 @@ struct LoadContext {
 // groups that a GPU cannot hold (kind: KIND_CPU) and negative numbers.
 Result<std::vector<int>> devices_of(const config::ModelConfig& config);
 
-// A network with its weights once on each of its GPUs; an instance is a stream there.
+// A network with its weights once on each of its GPUs; an instance is a stream there. What the
+// engine cannot run, OpenVINO runs on the CPU in between.
 class CudaLoadedModel final : public core::LoadedModel {
  public:
   // Binds, imports, optimises, tunes and loads. `model` is taken over and changed.
@@ -50,11 +56,20 @@ class CudaLoadedModel final : public core::LoadedModel {
     std::unique_ptr<engine::DeviceModel> model;
   };
   explicit CudaLoadedModel(const LoadContext& context) : context_(context) {}
-  void set_ends(const engine::Graph& graph, openvino::Binding binding);
-  Status load_devices(const engine::Graph& graph, const config::ModelConfig& config,
-                      const engine::DeviceModelOptions& options);
+  // One graph for each part on the GPU.
+  struct Prepared {
+    std::vector<engine::Graph> graphs;  // by part; empty ones for the CPU
+    std::vector<ov::CompiledModel> cpu;
+    engine::DeviceModelOptions options;
+  };
+  Result<Prepared> prepare(const std::shared_ptr<ov::Model>& model, const Settings& settings,
+                           const config::ModelConfig& config);
+  void set_ends(openvino::Binding binding);
+  Status load_devices(const Prepared& prepared, const config::ModelConfig& config);
+  Result<std::unique_ptr<engine::DeviceModel>> load_device(const Prepared& prepared, int device);
 
   const LoadContext context_;
+  SplitModel split_;
   GraphEnds ends_;
   std::vector<std::shared_ptr<PinnedPool>> pools_;  // for outputs, by port
   std::map<int, Device> devices_;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "backends/cuda/convert_ops.h"
+#include "backends/openvino/guard.h"
 #include "backends/openvino/model_reader.h"
 #include "openvino/core/model.hpp"
 #include "openvino/op/constant.hpp"
@@ -124,7 +125,78 @@ Result<engine::Graph> import_fixed(const ov::Model& model, std::vector<Unsupport
   return std::move(state.graph);
 }
 
+// Lets what reads an operator that is not there be judged by itself: its outputs become inputs.
+void stand_in(ImportState& state, const ov::Node& node) {
+  for (const ov::Output<const ov::Node>& output : node.outputs()) {
+    const auto type = data_type_of(output.get_element_type());
+    if (!type || output.get_partial_shape().is_dynamic()) continue;
+    const ov::Output<ov::Node> port(std::const_pointer_cast<ov::Node>(node.shared_from_this()),
+                                    output.get_index());
+    state.values[port] =
+        state.graph.add_input(node.get_friendly_name(), *type, shape_of(output.get_shape()));
+  }
+}
+
+Result<std::map<std::string, std::string>> survey_fixed(const ov::Model& model) {
+  ImportState state;
+  PROA_TRY(import_inputs(state, model));
+  std::map<std::string, std::string> reasons;
+  for (const std::shared_ptr<ov::Node>& node : model.get_ordered_ops()) {
+    if (node->get_input_size() == 0 || ov::is_type<ov::op::v0::Result>(node)) {
+      // Constants of types that the engine lacks are their readers' reason.
+      (void)import_node(state, node);
+      continue;
+    }
+    std::string& reason = reasons[node->get_friendly_name()];
+    if (!inputs_known(state, *node)) {
+      reason = "reads a tensor of a type that the engine lacks, or whose shape depends on data";
+    } else if (Status status = import_node(state, node); !status) {
+      reason = status.error().message;
+    }
+    if (!reason.empty()) stand_in(state, *node);
+  }
+  return reasons;
+}
+
+// The shapes that two copies for a batch of 1 and of 2 have in common.
+std::map<std::pair<std::string, std::size_t>, Shape> row_shapes(const ov::Model& one,
+                                                                const ov::Model& two) {
+  std::map<std::pair<std::string, std::size_t>, Shape> first, common;
+  for (const std::shared_ptr<ov::Node>& node : one.get_ordered_ops()) {
+    for (const auto& output : node->outputs()) {
+      if (output.get_partial_shape().is_dynamic()) continue;
+      first[{node->get_friendly_name(), output.get_index()}] = shape_of(output.get_shape());
+    }
+  }
+  for (const std::shared_ptr<ov::Node>& node : two.get_ordered_ops()) {
+    for (const auto& output : node->outputs()) {
+      const std::pair key(node->get_friendly_name(), output.get_index());
+      const auto at = first.find(key);
+      if (at == first.end() || output.get_partial_shape().is_dynamic()) continue;
+      Shape shape = shape_of(output.get_shape());
+      const bool batch = shape.rank() > 0 && shape[0] == 2 && at->second[0] == 1;
+      if (batch) shape[0] = 1;
+      if (shape != at->second) continue;
+      if (batch) shape[0] = Shape::kAny;
+      common[key] = shape;
+    }
+  }
+  return common;
+}
+
 }  // namespace
+
+Result<Survey> survey_model(const std::shared_ptr<const ov::Model>& model) {
+  return openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot be prepared",
+                           [&]() -> Result<Survey> {
+                             Survey survey;
+                             PROA_ASSIGN(const auto one, fixed_copy(*model, 1));
+                             PROA_ASSIGN(const auto two, fixed_copy(*model, 2));
+                             PROA_ASSIGN(survey.reasons, survey_fixed(*one));
+                             survey.shapes = row_shapes(*one, *two);
+                             return survey;
+                           });
+}
 
 Result<std::shared_ptr<ov::Model>> read_model(const std::filesystem::path& path) {
   PROA_ASSIGN(const openvino::ModelFile file, openvino::find_model_file(path));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,5 +33,18 @@ struct Unsupported {
 Result<engine::Graph> import_model(const std::shared_ptr<const ov::Model>& model,
                                    std::int64_t batch,
                                    std::vector<Unsupported>* unsupported = nullptr);
+
+// What is known of a model's operators, by their names, before anything is built.
+struct Survey {
+  // Why the engine cannot run it; "" where it can. Operators that are folded away once the batch is
+  // known are not in it.
+  std::map<std::string, std::string> reasons;
+  // The shapes of its outputs, kAny in front where that is the batch; no entry for those that
+  // depend on data or on the batch in another way.
+  std::map<std::pair<std::string, std::size_t>, Shape> shapes;
+};
+
+// Errors: as import_model, but not of operators.
+Result<Survey> survey_model(const std::shared_ptr<const ov::Model>& model);
 
 }  // namespace proa::backends::cuda

@@ -1,5 +1,6 @@
 #include "backends/cuda/import.h"
 
+#include <cmath>
 #include <fstream>
 
 #include "backends/cuda/testing/export.h"
@@ -9,6 +10,7 @@
 #include "engine/passes/pass.h"
 #include "engine/testing/cases.h"
 #include "engine/testing/compare.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "openvino/op/ops.hpp"
@@ -88,7 +90,9 @@ TEST_P(NetworkTest, PlanOnTheHostEqualsOpenVino) {
 
 INSTANTIATE_TEST_SUITE_P(Files, NetworkTest,
                          testing::Values(NetworkCase{"resnet50_narrow.onnx", 64},
-                                         NetworkCase{"resnet_odd.onnx", 77}),
+                                         NetworkCase{"resnet_odd.onnx", 77},
+                                         NetworkCase{"mobilenet_narrow.onnx", 63},
+                                         NetworkCase{"mobilenet_5x5.onnx", 48}),
                          [](const auto& info) {
                            const std::string name = info.param.file;
                            return name.substr(0, name.find('.'));
@@ -107,6 +111,57 @@ TEST(ImportTest, Resnet50BecomesOneStepForEachConvolution) {
                                                   {"reduce", 1}, {"reshape", 1}, {"matmul", 1},
                                                   {"convert", 1}};
   EXPECT_EQ(counts, wanted) << engine::print_graph(*graph, engine::ConstantText::kBrief);
+}
+
+class LightNetworkTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(LightNetworkTest, EveryOperatorHasAPlan) {
+  auto model = read_model(fmt::format("{}/light_{}.onnx", PROA_LIGHT_DIR, GetParam()));
+  ASSERT_TRUE(model) << model.error().message;
+  auto graph = import_model(*model, 1);
+  ASSERT_TRUE(graph) << graph.error().message;
+  auto records = engine::run_passes(*graph, {});
+  ASSERT_TRUE(records) << records.error().message;
+  auto plan = engine::lower(*graph, {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_GT(plan->steps.size(), 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, LightNetworkTest,
+                         testing::Values("densenet121", "inception_v2", "resnet50", "shufflenet",
+                                         "squeezenet", "vgg19"));
+
+TEST(ImportTest, PixelsAreNormalisedWhereTheStemReadsThem) {
+  auto model = read_model(PROA_MODELS_DIR "/resnet_pixels.onnx");
+  ASSERT_TRUE(model);
+  auto graph = import_model(*model, 2);
+  ASSERT_TRUE(graph) << graph.error().message;
+  HostTensor input{{2, 64, 64, 3}, engine::random_numbers(4, 2 * 3 * 64 * 64, 0, 255)};
+  for (float& number : input.data) number = std::floor(number);
+  const std::vector<float> wanted = run_openvino(*model, {input}).front().data;
+  ASSERT_TRUE(engine::run_passes(*graph, {}));
+  EXPECT_TRUE(std::holds_alternative<engine::Pack>(graph->nodes.front().op));
+  EXPECT_LT(engine::relative_l2(run_plan(*graph, input), wanted), 5e-3);
+}
+
+TEST(ImportTest, DepthwiseNetworksLeaveUpperBoundsToOwnKernels) {
+  auto model = read_model(PROA_MODELS_DIR "/mobilenet_narrow.onnx");
+  ASSERT_TRUE(model);
+  auto graph = import_model(*model, 8);
+  ASSERT_TRUE(graph);
+  ASSERT_TRUE(engine::run_passes(*graph, {}));
+  auto plan = engine::lower(*graph, {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  int depthwise = 0, bounded = 0;
+  for (const engine::Step& step : plan->steps) {
+    const auto* conv = std::get_if<engine::Conv>(&step.node.op);
+    if (conv == nullptr) continue;
+    if (step.candidates.front() == engine::Implementation::kDepthwise) ++depthwise;
+    EXPECT_TRUE(conv->groups > 1 || conv->act.function != engine::Function::kClamp);
+    bounded += conv->input_max == 6;
+  }
+  EXPECT_EQ(depthwise, 5);
+  EXPECT_EQ(bounded, 5);
 }
 
 TEST(ImportTest, ListsEveryOperatorThatTheEngineLacks) {

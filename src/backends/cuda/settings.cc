@@ -14,8 +14,9 @@ constexpr std::int64_t kLargestBucket = 4096;
 Result<engine::Precision> parse_precision(std::string_view key, std::string_view value) {
   const std::string name = lower_case(value);
   if (name == "f32" || name == "fp32") return engine::Precision::kFp32;
+  if (name == "tf32") return engine::Precision::kTf32;
   if (name == "f16" || name == "fp16") return engine::Precision::kFp16;
-  return error::invalid_argument("parameter {} is '{}', wanted f32 or f16", key, value);
+  return error::invalid_argument("parameter {} is '{}', wanted f32, tf32 or f16", key, value);
 }
 
 Result<bool> parse_tuning(std::string_view key, std::string_view value) {
@@ -42,6 +43,31 @@ Result<std::vector<std::int64_t>> parse_buckets(std::string_view key, std::strin
   return std::vector<std::int64_t>(sizes.begin(), sizes.end());
 }
 
+Result<bool> parse_bool(std::string_view key, std::string_view value) {
+  const std::string name = lower_case(value);
+  if (name == "true" || name == "1") return true;
+  if (name == "false" || name == "0") return false;
+  return error::invalid_argument("parameter {} is '{}', wanted true or false", key, value);
+}
+
+// "Softmax,TopK"
+std::set<std::string, std::less<>> parse_names(std::string_view value) {
+  std::set<std::string, std::less<>> names;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    names.emplace(rest.substr(0, comma));
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return names;
+}
+
+Result<int> parse_cluster(std::string_view key, std::string_view value) {
+  const auto number = parse_number<int>(value);
+  if (number && *number >= 1) return *number;
+  return error::invalid_argument("parameter {} is '{}', wanted a number of operators from 1", key,
+                                 value);
+}
+
 }  // namespace
 
 Result<Settings> parse_settings(const config::ModelConfig& config,
@@ -56,6 +82,14 @@ Result<Settings> parse_settings(const config::ModelConfig& config,
       PROA_ASSIGN(settings.tune, parse_tuning(key, value));
     } else if (name == "gpu_buckets") {
       PROA_ASSIGN(settings.buckets, parse_buckets(key, value));
+    } else if (name == "min_cluster_ops") {
+      PROA_ASSIGN(settings.placement.min_cluster_ops, parse_cluster(key, value));
+    } else if (name == "cpu_operators") {
+      settings.placement.cpu_operators = parse_names(value);
+    } else if (name == "cpu_nodes") {
+      settings.placement.cpu_nodes = parse_names(value);
+    } else if (name == "require_gpu") {
+      PROA_ASSIGN(settings.require_gpu, parse_bool(key, value));
     } else {
       unknown_keys.push_back(key);
     }

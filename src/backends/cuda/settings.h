@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/split.h"
 #include "base/result.h"
 #include "config/model_config.h"
 #include "engine/passes/pass.h"
@@ -17,6 +18,8 @@ struct Settings {
   engine::Precision precision = engine::Precision::kFp32;
   bool tune = true;                   // time kernels at load instead of taking the first that fits
   std::vector<std::int64_t> buckets;  // batch sizes with plans of their own; empty: choose_buckets
+  PlacementOptions placement;
+  bool require_gpu = false;  // an operator on the CPU is an error
 };
 
 // Keys that mean nothing here are appended to `unknown_keys`.

@@ -21,12 +21,20 @@ TEST(CudaSettingsTest, ReadsItsParametersAndListsTheRest) {
   const auto settings = parse_settings(with_parameters({{"INFERENCE_PRECISION", "FP16"},
                                                         {"gpu_buckets", "64,1,8"},
                                                         {"gpu_tuning", "first"},
+                                                        {"min_cluster_ops", "7"},
+                                                        {"cpu_operators", "TopK,Softmax"},
+                                                        {"cpu_nodes", "head"},
+                                                        {"require_gpu", "true"},
                                                         {"warm_up_ms", "3"}}),
                                        unknown);
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->precision, engine::Precision::kFp16);
   EXPECT_THAT(settings->buckets, ElementsAre(1, 8, 64));
   EXPECT_FALSE(settings->tune);
+  EXPECT_EQ(settings->placement.min_cluster_ops, 7);
+  EXPECT_THAT(settings->placement.cpu_operators, ElementsAre("Softmax", "TopK"));
+  EXPECT_THAT(settings->placement.cpu_nodes, ElementsAre("head"));
+  EXPECT_TRUE(settings->require_gpu);
   EXPECT_THAT(unknown, ElementsAre("warm_up_ms"));
 }
 
@@ -43,7 +51,8 @@ TEST(CudaSettingsTest, BadValuesAreNamed) {
   std::vector<std::string> unknown;
   for (const auto& [key, value] :
        {std::pair("inference_precision", "int4"), std::pair("gpu_buckets", "1,x"),
-        std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some")}) {
+        std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some"),
+        std::pair("min_cluster_ops", "0"), std::pair("require_gpu", "maybe")}) {
     const auto settings = parse_settings(with_parameters({{key, value}}), unknown);
     ASSERT_FALSE(settings) << key;
     EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/partition.h"
+#include "base/result.h"
+#include "tensor/data_type.h"
+#include "tensor/shape.h"
+
+namespace ov {
+class Model;
+}
+
+namespace proa::backends::cuda {
+
+// What the configuration says about where operators run.
+struct PlacementOptions {
+  int min_cluster_ops = 4;
+  std::set<std::string, std::less<>> cpu_operators;  // by type: "Softmax"
+  std::set<std::string, std::less<>> cpu_nodes;      // by name
+};
+
+// An operator that runs on the CPU, and why.
+struct Fallback {
+  std::string node;
+  std::string type;
+  std::string reason;
+};
+
+// A tensor between segments, or an input or output of the model. kAny in front = the batch.
+struct EdgeTensor {
+  std::string name;
+  DataType type = DataType::kInvalid;
+  Shape shape;
+
+  // Of `rows` rows.
+  std::size_t bytes(std::int64_t rows) const;
+};
+
+// A segment as a model of its own. Inputs and outputs are indices of `SplitModel::tensors`, in the
+// order of the model's.
+struct Part {
+  Side side = Side::kGpu;
+  std::shared_ptr<ov::Model> model;
+  std::vector<int> inputs, outputs;
+  int operators = 0;
+};
+
+// A model cut into parts that run one after the other.
+struct SplitModel {
+  std::vector<EdgeTensor> tensors;
+  std::vector<int> inputs, outputs;  // of the whole model, by port
+  std::vector<Part> parts;
+  std::vector<Fallback> fallbacks;
+
+  bool on_gpu_alone() const { return parts.size() == 1 && parts[0].side == Side::kGpu; }
+};
+
+// Finds out what the engine can run of `model` and cuts it there. `model` is not changed; its
+// shapes are those that will be served (the first extent may be open). Errors: kInvalidArgument for
+// open extents other than the batch of inputs, kUnimplemented when a tensor that has to cross has
+// no fixed shape for each row, or nothing can run on the GPU.
+Result<SplitModel> split_model(const std::shared_ptr<const ov::Model>& model,
+                               const PlacementOptions& options);
+
+// For people, and for programs (one JSON object): what runs where, each fallback with its reason,
+// and what is copied between the sides for one row.
+std::string report_text(const SplitModel& split);
+std::string report_json(const SplitModel& split);
+
+}  // namespace proa::backends::cuda
