@@ -116,7 +116,7 @@ def test_failed_loads_say_why_and_leave_what_serves(serve, tmp_path, protocol):
         assert index(client, protocol)[("m", "1")] == ("READY", "")
 
         for model, words in (("syntax", "max_batch_size"), ("nope", "no folder 'nope'"),
-                             ("..", "no model name"), ("a/b", "no model name")):
+                             ("..", "no model name")):
             with pytest.raises(InferenceServerException, match=words) as failed:
                 client.load_model(model)
             assert failed.value.message().startswith(f"failed to load '{model}', failed to poll")
@@ -134,7 +134,8 @@ def test_what_a_load_request_may_not_say(serve, tmp_path):
             ({"config": "{}", "file:../x": content}, "no path inside"),
             ({"config": "{}", "file:/etc/x": content}, "no path inside"),
             ({"config": "{}", "file:1/\0": content}, "no path inside"),
-            ({"config": "{}", "file:": content}, "does not name a file"),
+            ({"config": "{}", "file:": content}, "no path inside"),
+            ({"config": "{}", "file:1/": content}, "does not name a file"),
             ({"config": "{}", "file:1/x": "***"}, "base64"),
             ({"config": "{}", "file:model.onnx": content}, "no version"),
             ({"config": "{"}, "config of the load request"),
