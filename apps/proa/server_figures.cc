@@ -52,7 +52,14 @@ std::vector<Figure> repository_figures(const lifecycle::ModelRepository& reposit
   std::vector<Figure> figures = {gauge("proa_ready",
                                        "1 when the server is ready (GET /v2/health/ready)", {},
                                        repository.ready() ? 1 : 0)};
+  const lifecycle::LoadCounts loads = repository.load_counts();
+  const std::string loads_help = "Loads of models, the first and later ones, by how they ended";
+  figures.push_back(
+      counter("proa_model_loads_total", loads_help, {{"result", "ok"}}, loads.succeeded));
+  figures.push_back(
+      counter("proa_model_loads_total", loads_help, {{"result", "failed"}}, loads.failed));
   for (const lifecycle::VersionStatus& status : repository.index()) {
+    if (status.reason == lifecycle::kUnloaded) continue;  // nobody misses it
     figures.push_back(gauge("proa_model_ready",
                             "1 when the model version is ready; the index says why it is not",
                             {{"model", status.model}, {"version", status.version}},

@@ -151,7 +151,7 @@ void Catalog::replace(const std::string& name, std::vector<LoadedVersion> versio
     MutexLock lock(mutex_);
     if (closed_) return;
     Record& record = records_[name];
-    dropped = take_out(name, record, "unloaded", keep);
+    dropped = take_out(name, record, std::string(kUnloaded), keep);
     std::erase_if(record.versions, [](const auto& item) {
       const VersionState state = item.second.state;
       return state != VersionState::kUnloading && state != VersionState::kReady;

@@ -17,6 +17,9 @@
 
 namespace proa::lifecycle {
 
+// The reason of versions that were meant to go.
+inline constexpr std::string_view kUnloaded = "unloaded";
+
 // One line of the repository index.
 struct VersionStatus {
   std::string model;

@@ -104,9 +104,19 @@ Status ModelRepository::load_now(const std::string& name, LoadRequest request) {
   {
     MutexLock lock(mutex_);
     --under_way_;
+    if (status) {
+      ++counts_.succeeded;
+    } else if (status.error().code != ErrorCode::kNotFound) {
+      ++counts_.failed;
+    }
   }
   changed_.notify_all();
   return status;
+}
+
+LoadCounts ModelRepository::load_counts() const {
+  MutexLock lock(mutex_);
+  return counts_;
 }
 
 void ModelRepository::unload(const std::string& name) {
@@ -178,7 +188,7 @@ bool ModelRepository::ready() const {
   }
   const std::vector<VersionStatus> lines = catalog_->index();
   return std::ranges::all_of(lines, [this](const VersionStatus& line) {
-    return line.state == VersionState::kReady || line.reason == ModelUpdater::kUnloaded ||
+    return line.state == VersionState::kReady || line.reason == kUnloaded ||
            catalog_->has_ready(line.model);
   });
 }

@@ -30,6 +30,12 @@ struct LoadSummary {
   std::vector<std::string> failed;  // names, in order
 };
 
+// Loads since the start, by how they ended; those of models that are nowhere do not count.
+struct LoadCounts {
+  std::uint64_t succeeded = 0;
+  std::uint64_t failed = 0;
+};
+
 // When models are loaded and unloaded; Triton's --model-control-mode.
 enum class ControlMode : std::uint8_t {
   kNone,      // all at the start
@@ -102,6 +108,8 @@ class ModelRepository {
   // All ready versions of all models, for statistics and metrics.
   std::vector<std::shared_ptr<core::Model>> ready_models() const;
 
+  LoadCounts load_counts() const PROA_EXCLUDES(mutex_);
+
   // Brings the model to what its folder or the request says: see ModelUpdater. Versions load beside
   // what is there and are swapped when all are ready: no request is dropped. A failed load leaves
   // the old versions. `done` is called on a load thread. Whether clients may ask for it is for the
@@ -148,6 +156,7 @@ class ModelRepository {
   std::size_t loading_ PROA_GUARDED_BY(mutex_) = 0;    // first loads that have not ended
   std::size_t under_way_ PROA_GUARDED_BY(mutex_) = 0;  // loads that a thread is busy with
   LoadSummary summary_ PROA_GUARDED_BY(mutex_);
+  LoadCounts counts_ PROA_GUARDED_BY(mutex_);
   bool started_ PROA_GUARDED_BY(mutex_) = false;
   bool shutting_down_ PROA_GUARDED_BY(mutex_) = false;
 

@@ -33,8 +33,6 @@ class ModelUpdater {
     int retries = 0;                           // of a version that fails to load
   };
 
-  static constexpr std::string_view kUnloaded = "unloaded";
-
   ModelUpdater(Options options, ModelLoader loader, std::shared_ptr<Catalog> catalog)
       : options_(std::move(options)), loader_(std::move(loader)), catalog_(std::move(catalog)) {}
 

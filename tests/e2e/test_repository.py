@@ -53,6 +53,7 @@ def test_models_are_loaded_and_unloaded_as_clients_ask(serve, tmp_path, protocol
         assert index(client, protocol)[("m", "1")] == ("READY", "")
         client.unload_model("m")
         assert not client.is_model_ready("m")
+        assert "proa_model_ready{" not in server.get("/metrics", "metrics")[1].decode()
         assert index(client, protocol)[("m", "1")] == ("UNAVAILABLE", "unloaded")
         with pytest.raises(InferenceServerException, match="has no available versions: unloaded"):
             infer(api, client, "m", ONE)
@@ -110,6 +111,8 @@ def test_failed_loads_say_why_and_leave_what_serves(serve, tmp_path, protocol):
         state, reason = index(client, protocol)[("m", "1")]
         assert state == "READY" and "serves on, although the last load failed" in reason
         assert added((api, client)) == 10
+        figures = server.get("/metrics", "metrics")[1].decode()
+        assert 'proa_model_loads_total{result="failed"} 1\n' in figures
         write_add(tmp_path, "m", 20)
         client.load_model("m")
         assert added((api, client)) == 20
