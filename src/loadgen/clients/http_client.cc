@@ -77,7 +77,7 @@ class HttpClient final : public Client {
   void failed(Lane& lane, Failure failure, bool while_connecting);
   std::optional<Failure> judge(const Payload& payload, const HttpResponseReader& reply) const;
   void end(Lane& lane, std::optional<Failure> failure);
-  void finish(Exchange& exchange, std::optional<Failure> failure);
+  void finish(Exchange& exchange, std::optional<Failure> failure, TimePoint done);
 
   const Requests& requests_;
   Loop& loop_;
@@ -134,7 +134,7 @@ void HttpClient::send(Lane& lane, Exchange& exchange) {
 void HttpClient::cancel(Exchange& exchange, Failure failure) {
   if (std::erase(waiting_, &exchange) > 0) {
     exchange.sent = exchange.sent_all = steady_clock().now();
-    finish(exchange, std::move(failure));
+    finish(exchange, std::move(failure), exchange.sent);
     return;
   }
   for (const auto& lane : lanes_) {
@@ -190,13 +190,15 @@ void HttpClient::end(Lane& lane, std::optional<Failure> failure) {
     exchange.bytes_sent = times.bytes_sent;
     exchange.bytes_received = times.bytes_received;
   }
+  const bool answered = lane.connection.times().first_byte != TimePoint();
+  const TimePoint last_byte = lane.connection.times().last_byte;
   idle_.push_back(&lane);
-  finish(exchange, std::move(failure));
+  finish(exchange, std::move(failure), answered ? last_byte : steady_clock().now());
   pump();
 }
 
-void HttpClient::finish(Exchange& exchange, std::optional<Failure> failure) {
-  exchange.done = steady_clock().now();
+void HttpClient::finish(Exchange& exchange, std::optional<Failure> failure, TimePoint done) {
+  exchange.done = done;
   if (failure) exchange.failure = std::make_unique<Failure>(std::move(*failure));
   sink_.finished(exchange);
 }

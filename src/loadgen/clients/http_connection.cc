@@ -127,7 +127,8 @@ void HttpConnection::take_bytes(std::string_view bytes) {
     fail({"nonsense", "the server sends without being asked"});
     return;
   }
-  if (!reply_.begun()) times_.first_byte = now();
+  times_.last_byte = now();
+  if (!reply_.begun()) times_.first_byte = times_.last_byte;
   times_.bytes_received += bytes.size();
   const Result<bool> done = reply_.feed(bytes);
   if (!done) {

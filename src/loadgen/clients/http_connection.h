@@ -28,7 +28,7 @@ class HttpConnection final : private Loop::Handler {
 
   // What happened to the request in hand, or the last one.
   struct Times {
-    TimePoint sent, sent_all, first_byte;
+    TimePoint sent, sent_all, first_byte, last_byte;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
   };

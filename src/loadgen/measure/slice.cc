@@ -87,6 +87,13 @@ void Slice::merge(const Slice& other) {
   busiest = std::max(busiest, other.busiest);
 }
 
+void Slice::append(const Slice& later) {
+  const Duration busy = busiest + later.busiest;
+  merge(later);
+  busiest = busy;
+  in_flight = later.in_flight;
+}
+
 void SliceBoard::put(Slice slice) {
   const MutexLock lock(mutex_);
   const std::uint32_t index = slice.index;

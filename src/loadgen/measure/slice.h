@@ -41,7 +41,10 @@ struct Slice {
   // An exchange has ended; `inferences` is how many it stood for.
   void record_done(const Exchange& exchange, std::uint64_t inferences, Duration late_bound);
   void add_errors(const ErrorGroup& group);
+  // Adds what another worker saw at the same time.
   void merge(const Slice& other);
+  // Adds what the same workers saw next.
+  void append(const Slice& later);
 };
 
 // Where workers leave their finished slices and the run collects them: one lock a slice and worker,

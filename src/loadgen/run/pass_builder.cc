@@ -36,8 +36,7 @@ PassBuilder::PassBuilder(const PassOptions& options, const Load& load, Duration 
 bool PassBuilder::add(Slice slice) {
   append_point(slice);
   if (open_) {
-    open_->slice.merge(slice);
-    open_->slice.in_flight = slice.in_flight;
+    open_->slice.append(slice);
   } else {
     open_.emplace(WindowParts{std::move(slice), 0});
     open_start_ = pass_.series.back().start;
@@ -118,7 +117,7 @@ void PassBuilder::sum_up(std::size_t first, std::size_t last) {
   for (std::size_t i = 0; i < pass_.windows.size(); ++i) {
     pass_.windows[i].used = i >= first && i < last;
     if (!pass_.windows[i].used) continue;
-    sum.merge(parts_[i].slice);
+    sum.append(parts_[i].slice);
     asked += parts_[i].asked;
     pass_.measured += pass_.windows[i].duration;
   }
