@@ -1,10 +1,8 @@
 #include <future>
 
-#include "base/timer.h"
 #include "core/model.h"
-#include "core/reaper.h"
 #include "core/request_builder.h"
-#include "local_model.h"
+#include "local_runtime.h"
 #include "predictor.h"
 #include "protocol/classification.h"
 
@@ -23,26 +21,12 @@ class PromiseSink final : public core::ResponseSink {
   std::promise<core::Response> promise_;
 };
 
-// Owns all that a model needs around it.
 class LocalPredictor final : public Predictor {
  public:
-  LocalPredictor() : backends_({.timer = &timer_}) {}
-  ~LocalPredictor() override {
-    if (model_ != nullptr) model_->shut_down();
-  }
-
   Status load(const std::filesystem::path& path) {
-    PROA_ASSIGN(LocalModel local, open_local_model(path, backends_));
     // One request comes at a time: other batch sizes need no warm-up.
-    if (local.config.backend == "openvino") local.config.parameters.emplace("warm_up_ms", "0");
-    PROA_ASSIGN(auto loaded, local.backend->load(local.files, local.config));
-    labels_ = std::move(local.labels);
-    core::Model::Options options;
-    options.timer = &timer_;
-    options.reaper = &reaper_;
-    PROA_ASSIGN(model_, core::Model::create(std::move(local.config), local.files.version,
-                                            std::move(loaded), std::move(options)));
-    describe(model_->config());
+    PROA_TRY(runtime_.load(path, false));
+    describe(runtime_.model()->config());
     return {};
   }
 
@@ -54,7 +38,7 @@ class LocalPredictor final : public Predictor {
     std::promise<core::Response> promise;
     auto answer = promise.get_future();
     request->sink = std::make_unique<PromiseSink>(std::move(promise));
-    model_->infer(std::move(request));
+    runtime_.model()->infer(std::move(request));
     core::Response response = answer.get();
     if (response.error) return *response.error;
     return name_outputs(std::move(response), outputs);
@@ -80,29 +64,25 @@ class LocalPredictor final : public Predictor {
     }
     std::vector<std::string_view> wanted;
     for (const WantedOutput& output : outputs) wanted.push_back(output.name);
-    return core::build_request(model_, named, wanted, "");
+    return core::build_request(runtime_.model(), named, wanted, "");
   }
 
   Result<std::vector<NamedTensor>> name_outputs(core::Response response,
                                                 const std::vector<WantedOutput>& wanted) {
     std::vector<NamedTensor> named;
     for (const WantedOutput& output : wanted) {
-      const auto at = static_cast<std::size_t>(model_->config().find_output(output.name));
+      const auto at = static_cast<std::size_t>(runtime_.model()->config().find_output(output.name));
       Tensor tensor = std::move(response.outputs[at]);
       if (output.classes > 0) {
-        PROA_ASSIGN(tensor,
-                    protocol::classify(tensor, output.classes, labels_[at], signature_.batches));
+        PROA_ASSIGN(tensor, protocol::classify(tensor, output.classes, runtime_.labels()[at],
+                                               signature_.batches));
       }
       named.push_back({output.name, std::move(tensor)});
     }
     return named;
   }
 
-  TimerThread timer_;
-  core::Reaper reaper_;
-  backends::BackendList backends_;
-  std::vector<std::vector<std::string>> labels_;
-  std::shared_ptr<core::Model> model_;
+  LocalRuntime runtime_;
   ModelSignature signature_;
 };
 

@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 
+#include "bench.h"
 #include "fmt/format.h"
 #include "health.h"
 #include "infer.h"
@@ -11,7 +13,7 @@
 namespace {
 
 constexpr const char* kDescription =
-    "proa: serve, try and inspect trained models.\n"
+    "proa: serve, try, load-test and inspect trained models.\n"
     "Start with `proa serve --model-repository DIR`; `proa COMMAND --help` tells the rest.";
 
 constexpr int kUsageError = 2;
@@ -21,6 +23,15 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
   const auto commands = app->get_subcommands();
   return fmt::format("{}\n`proa {}--help` tells more.\n", error.what(),
                      commands.empty() ? "" : commands[0]->get_name() + " ");
+}
+
+std::string join(std::span<char*> arguments) {
+  std::string line;
+  for (const char* argument : arguments) {
+    if (!line.empty()) line += ' ';
+    line += argument;
+  }
+  return line;
 }
 
 }  // namespace
@@ -35,6 +46,8 @@ int main(int argc, char** argv) {
   CLI::App* serve = proa::add_serve_command(app, serve_options);
   proa::InferOptions infer_options;
   CLI::App* infer = proa::add_infer_command(app, infer_options);
+  proa::BenchOptions bench_options;
+  CLI::App* bench = proa::add_bench_command(app, bench_options);
   proa::InspectOptions inspect_options;
   CLI::App* inspect = proa::add_inspect_command(app, inspect_options);
   proa::HealthOptions health_options;
@@ -48,6 +61,10 @@ int main(int argc, char** argv) {
   if (serve->parsed()) return proa::run_serve(serve_options);
   if (infer->parsed()) return proa::run_infer(infer_options);
   if (health->parsed()) return proa::run_health(health_options);
+  if (bench->parsed()) {
+    const std::string command_line = join({argv, static_cast<std::size_t>(argc)});
+    return proa::run_bench_command(bench_options, command_line, PROA_VERSION);
+  }
   if (inspect->parsed()) return proa::run_inspect(inspect_options);
   fmt::print(stderr, "A command is missing.\n\n{}", app.help());
   return kUsageError;
