@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "server_cost",
+BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "bench_cost", "server_cost",
               "reload", "many_models")
 
 
