@@ -105,8 +105,7 @@ def write(repository, versions):
 
 def explicit_reloads(repository, cycles):
     versions, memory = Versions(), []
-    with ProaServer(repository, "--model-control-mode=explicit", "--load-model=*",
-                    "--log-info=false") as server:
+    with ProaServer(repository, "--model-control-mode=explicit", "--load-model=*") as server:
         with clients(server, versions) as everybody, \
                 tritonclient.grpc.InferenceServerClient(server.grpc) as control:
             for _ in range(cycles):
@@ -127,8 +126,8 @@ def explicit_reloads(repository, cycles):
 
 def poll_reloads(repository, count):
     versions, seen = Versions(), 0
-    with ProaServer(repository, "--model-control-mode=poll", "--repository-poll-secs=1",
-                    "--log-info=false") as server:
+    with ProaServer(repository, "--model-control-mode=poll",
+                    "--repository-poll-secs=1") as server:
         with clients(server, versions) as everybody:
             for _ in range(count):
                 write(repository, versions)
