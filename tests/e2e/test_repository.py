@@ -275,3 +275,34 @@ def test_no_request_is_lost_over_reloads(serve, tmp_path):
         thread.join()
     assert not errors, errors
     assert 10 in seen
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_slow_load_holds_nobody_back(serve, tmp_path, protocol):
+    """The slow model answers 30 warm-up requests of 0.1 s each before it is ready."""
+    write_identity(tmp_path, "slow", dims=(4,), execute_delay_ms=100, blocking=True,
+                   extra='model_warmup { name: "w" batch_size: 1 count: 30 inputs { key: "INPUT0" '
+                         'value { data_type: TYPE_FP32 dims: 4 zero_data: true } } }\n')
+    write_add(tmp_path, "quick", 1)
+    server = serve(tmp_path, EXPLICIT, "--http-thread-count=1")
+
+    def load_slow():
+        with connect(server, protocol) as (_, client):
+            client.load_model("slow")
+
+    loading = threading.Thread(target=load_slow)
+    loading.start()
+    with connect(server, protocol) as (api, client):
+        def state():
+            return {name: state for (name, _), (state, _) in index(client, protocol).items()}["slow"]
+
+        wait_until(lambda: state() == "LOADING", "the slow load has begun")
+        client.load_model("quick")
+        assert added((api, client), "quick") == 1
+        assert client.is_server_live() and client.is_server_ready()
+        client.unload_model("quick")
+        with pytest.raises(InferenceServerException, match="being loaded"):
+            infer(api, client, "slow", ONE)
+        assert state() == "LOADING"
+        loading.join()
+        assert state() == "READY"
