@@ -43,7 +43,8 @@ Result<Parameters> HeaderForward::collect(std::span<const net::Header> headers) 
           "of its own: send it in the request's parameters",
           header.name);
     }
-    protocol::set_parameter(parameters, header.name, std::string(header.value));
+    protocol::set_parameter(parameters, header.spelled.empty() ? header.name : header.spelled,
+                            std::string(header.value));
   }
   return parameters;
 }

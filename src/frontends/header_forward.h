@@ -16,8 +16,8 @@ namespace proa::frontends {
 
 // Which headers of a request (or metadata of a gRPC call) become string parameters of its
 // inference requests: those whose name holds a match of a regular expression, whatever its case.
-// Names arrive in lower case. Source: Triton's --http-header-forward-pattern and its gRPC sibling.
-// Threading: immutable.
+// A parameter has the name as the client wrote it; over HTTP/2 all are in lower case. Source:
+// Triton's --http-header-forward-pattern and its gRPC sibling. Threading: immutable.
 class HeaderForward {
  public:
   // Forwards nothing.

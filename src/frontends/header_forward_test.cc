@@ -32,6 +32,13 @@ TEST(HeaderForwardTest, TakesNamesThatHoldAMatchWhateverItsCase) {
   EXPECT_THAT(forwarded("(?-i)TEAM"), IsEmpty());
 }
 
+TEST(HeaderForwardTest, NamesParametersAsTheClientWroteThem) {
+  const net::Header header{"x-user", "ann", "X-User"};
+  const Parameters parameters = *HeaderForward::compile("user")->collect(std::span(&header, 1));
+  ASSERT_EQ(parameters.size(), 1u);
+  EXPECT_EQ(parameters[0].name, "X-User");
+}
+
 TEST(HeaderForwardTest, ForwardsNothingWithoutAPattern) {
   EXPECT_THAT(forwarded(""), IsEmpty());
   EXPECT_THAT(*HeaderForward().collect(kHeaders), IsEmpty());

@@ -19,6 +19,7 @@ class Exchange;
 struct Header {
   std::string_view name;  // lower case
   std::string_view value;
+  std::string_view spelled = {};  // the name as an HTTP/1.1 client wrote it, where that is another
 };
 
 // What a client asked, whatever the HTTP version. Views live until ExchangeHandler::on_head()

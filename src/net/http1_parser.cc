@@ -15,9 +15,11 @@ using boost::beast::string_view;
 
 std::string_view view(string_view text) { return {text.data(), text.size()}; }
 
+bool is_upper_case(char c) { return c >= 'A' && c <= 'Z'; }
+
 bool is_lower_case_of(std::string_view text, std::string_view lower) {
   return std::ranges::equal(text, lower, {}, [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+    return is_upper_case(c) ? static_cast<char>(c + ('a' - 'A')) : c;
   });
 }
 
@@ -74,11 +76,7 @@ class Http1Parser::Callbacks final : public http::basic_parser<true> {
     if (head_->headers.size() == max_headers_) {
       return refuse({431, fmt::format("more than {} header lines", max_headers_)}, failed);
     }
-    char* letters = bytes_.data() + (name.data() - bytes_.data());
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      if (letters[i] >= 'A' && letters[i] <= 'Z') letters[i] += 'a' - 'A';
-    }
-    head_->headers.push_back({view(name), view(value)});
+    head_->headers.push_back(named(view(name), view(value)));
     note(field, view(value), failed);
   }
 
@@ -101,6 +99,15 @@ class Http1Parser::Callbacks final : public http::basic_parser<true> {
   void refuse(Refusal why, error_code& failed) {
     refusal = std::move(why);
     failed = http::error::bad_field;
+  }
+
+  // The lower-case name lies in the head's own buffer, which never grows beyond its room.
+  Header named(std::string_view name, std::string_view value) {
+    if (std::ranges::none_of(name, is_upper_case)) return {name, value};
+    std::string& names = head_->lower_names;
+    const std::size_t begin = names.size();
+    for (const char c : name) names += is_upper_case(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+    return {std::string_view(names).substr(begin), value, name};
   }
 
   void note(http::field field, std::string_view value, error_code& failed) {
@@ -151,6 +158,8 @@ Http1Parser::~Http1Parser() = default;
 std::optional<Refusal> Http1Parser::parse_head(std::span<char> bytes, const Limits& limits,
                                                Http1Head& head) {
   head.headers.clear();
+  head.lower_names.clear();
+  head.lower_names.reserve(bytes.size());
   head.host = {};
   head.expects_continue = false;
   Callbacks& parser = slot_->parser.emplace(bytes, limits.max_headers, head);

@@ -20,6 +20,7 @@ struct Http1Head {
   std::string_view target;
   std::string_view host;
   std::vector<Header> headers;
+  std::string lower_names;  // of the headers that were not written so; what their names point into
   bool http_1_0 = false;
   bool keep_alive = true;
   bool expects_continue = false;
@@ -36,8 +37,7 @@ class Http1Parser {
   Http1Parser();
   ~Http1Parser();
 
-  // Parses `bytes`, which end with the head's empty line, into `head`. Writes header names in lower
-  // case into `bytes`.
+  // Parses `bytes`, which end with the head's empty line, into `head`, which points into them.
   std::optional<Refusal> parse_head(std::span<char> bytes, const Limits& limits, Http1Head& head);
 
   struct Chunk {

@@ -11,6 +11,8 @@ namespace proa::net {
 namespace {
 
 constexpr std::string_view kEndOfHead = "\r\n\r\n";
+// How much room for header names a connection keeps from one request to the next.
+constexpr std::size_t kKeptNameBytes = 1024;
 
 std::span<const std::byte> as_bytes(std::span<const char> text) { return std::as_bytes(text); }
 
@@ -174,6 +176,8 @@ void Http1Session::start_exchange() {
   handler_ = connection_.host().factory()(head);
   PROA_CHECK(handler_ != nullptr, "a HandlerFactory makes a handler for every request");
   handler_->on_head(*this, head);
+  // Nobody looks at the head any more: a long one must not stay with an idle connection.
+  if (head_.lower_names.capacity() > kKeptNameBytes) head_.lower_names = {};
   manual_flow_ = handler_->manual_flow_control();
   if (input_ == Input::kComplete) {
     end_body();

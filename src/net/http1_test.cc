@@ -48,6 +48,19 @@ TEST(Http1Test, GivesTheHandlerTheHead) {
   EXPECT_EQ(seen.http_major, 1);
 }
 
+TEST(Http1Test, KeepsNamesAsTheClientWroteThem) {
+  std::string written;
+  TestServer server({.head = [&](Exchange&, const RequestHead& head) {
+    for (const Header& header : head.headers) {
+      written += fmt::format("{}={};", header.name, header.spelled);
+    }
+  }});
+  Http1Client client(server.port());
+  client.send("GET / HTTP/1.1\r\nHost: t\r\nX-ThinG: 1\r\nplain: 2\r\nANOTHER: 3\r\n\r\n");
+  EXPECT_EQ(client.read_response().status, 200);
+  EXPECT_EQ(written, "host=Host;x-thing=X-ThinG;plain=;another=ANOTHER;");
+}
+
 class BodyTest : public testing::TestWithParam<bool> {};
 
 TEST_P(BodyTest, ReadsBigBodiesInPlaceOrInPieces) {
