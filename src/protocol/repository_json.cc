@@ -61,7 +61,8 @@ Result<Parameters> read_repository_parameters(std::string_view body) {
   const JsonSource source(text, &document);
   simdjson::ondemand::object object;
   if (document.get_object().get(object)) {
-    return error::invalid_argument("the request body must be a JSON object");
+    return error::invalid_argument(
+        "failed to parse the request JSON buffer: it must be a JSON object");
   }
   PROA_TRY(source.for_each_member(
       object, [&](std::string_view name, simdjson::ondemand::value& value) -> Status {

@@ -22,6 +22,8 @@ ERROR_KINDS = [re.compile(pattern) for pattern in (
     r"failed to load '[^']+'",
     r"log file location can not be updated through network protocol",
 )]
+# Sentences for people: that there is one counts, and what clients match on.
+WORDS = ("error", "reason")
 # Times and dates: never equal, so only their presence and type count.
 MOMENTS = ("ns", "last_inference")
 
@@ -48,7 +50,7 @@ def walk(ours, theirs, place, found):
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in [*theirs, *(key for key in ours if key not in theirs)]:
             inner = f"{place}.{key}" if place else key
-            if key == "error" and key in ours and key in theirs:
+            if key in WORDS and key in ours and key in theirs:
                 if error_difference(ours[key], theirs[key]):
                     found[inner] = (ours[key], theirs[key])
             elif key not in theirs or key not in ours:

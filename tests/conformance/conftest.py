@@ -1,4 +1,5 @@
 """Runs every case against proa and a real tritonserver over one repository, once a session."""
+import contextlib
 import pathlib
 import sys
 import time
@@ -9,17 +10,30 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]
 
+import forward_cases  # noqa: E402
 import grpc_cases  # noqa: E402
 import http_cases  # noqa: E402
+import repository_cases  # noqa: E402
 from compare import differences  # noqa: E402
-from exchange import ask_grpc, ask_http  # noqa: E402
+from exchange import HttpCase, ask_grpc, ask_http  # noqa: E402
 from peers.tritonserver import TritonServer  # noqa: E402
 from proa_server import BINARY, ProaServer  # noqa: E402
 from repository import write_repository  # noqa: E402
 
-HTTP = {f"http-{case.name}": case for case in http_cases.cases()}
-GRPC = {f"grpc-{case.name}": case for case in grpc_cases.cases()}
-NAMES = [*HTTP, *GRPC]
+
+def named(prefix, cases):
+    return {f"{prefix}-{case.name}": case for case in cases}
+
+
+# Per run of both servers: their flags, and what is asked in this order.
+RUNS = [
+    ((), named("http", http_cases.cases()) | named("grpc", grpc_cases.cases())),
+    (forward_cases.FLAGS, named("forward-http", forward_cases.over_http())
+     | named("forward-grpc", forward_cases.over_grpc())),
+    (repository_cases.FLAGS, named("explicit-http", repository_cases.over_http())
+     | named("explicit-grpc", repository_cases.over_grpc())),
+]
+NAMES = [name for _, cases in RUNS for name in cases]
 ENDED = {"status": "the server has ended"}
 
 
@@ -27,30 +41,44 @@ def pytest_addoption(parser):
     parser.addoption("--proa", default=str(BINARY), help="the executable to test")
 
 
-class Peer:
+class Ours:
+    """proa, over HTTP and one gRPC channel."""
+
+    def __init__(self, server):
+        self.server = server
+        self.channel = grpc.insecure_channel(server.grpc)
+
+    def ask(self, case):
+        if isinstance(case, HttpCase):
+            return ask_http(self.server.http, case)
+        return ask_grpc(self.channel, case)
+
+    def settle(self):
+        """Waits until no model is on its way in or out: unloading goes on behind the answer."""
+        index = HttpCase("", "POST", "/v2/repository/index")
+        while any(entry.get("state") in ("LOADING", "UNLOADING")
+                  for entry in ask_http(self.server.http, index)["body"]):
+            time.sleep(0.01)
+
+    def stop(self):
+        self.channel.close()
+
+
+class Peer(Ours):
     """A tritonserver that is started again when a request has ended it: some do."""
 
-    def __init__(self, repository):
-        self.repository = repository
-        self.start()
-
-    def start(self):
+    def __init__(self, repository, flags):
         # One model is broken on purpose; readiness is that of the server, as proa's is.
-        self.server = TritonServer(self.repository, "--exit-on-error=false",
-                                   "--strict-readiness=false").__enter__()
-        self.channel = grpc.insecure_channel(self.server.grpc)
+        self.arguments = (repository, "--exit-on-error=false", "--strict-readiness=false", *flags)
+        super().__init__(TritonServer(*self.arguments).__enter__())
 
-    def ask(self, ask, case, address):
-        answer = ask(getattr(self, address), case)
+    def ask(self, case):
+        answer = super().ask(case)
         if answer["status"] in (0, "UNAVAILABLE") and self.has_ended():
             self.channel.close()
-            self.start()
+            super().__init__(TritonServer(*self.arguments).__enter__())
             return ENDED
         return answer
-
-    @property
-    def http(self):
-        return self.server.http
 
     def has_ended(self):
         """Whether it does not live any more; it takes a moment to die."""
@@ -62,34 +90,34 @@ class Peer:
         return True
 
     def stop(self):
-        self.channel.close()
+        super().stop()
         self.server.stop()
 
 
-@pytest.fixture(scope="session")
-def servers(tmp_path_factory, pytestconfig):
-    """(proa, tritonserver), both with every model that can be loaded."""
-    folder = tmp_path_factory.mktemp("models")
-    write_repository(folder)
-    peer = Peer(folder)
-    try:
-        with ProaServer(folder,
-                        command=(pytestconfig.getoption("--proa"),)) as ours:
+@contextlib.contextmanager
+def both(proa, repository, flags):
+    """(proa, tritonserver) over that repository."""
+    with ProaServer(repository, *flags, command=(proa,)) as server:
+        ours = Ours(server)
+        peer = Peer(repository, flags)
+        try:
             yield ours, peer
-    finally:
-        peer.stop()
+        finally:
+            peer.stop()
+            ours.stop()
 
 
 @pytest.fixture(scope="session")
-def found(servers):
+def found(tmp_path_factory, pytestconfig):
     """{case: {place: (our value, the peer's)}}: every difference of every case."""
-    ours, peer = servers
+    repository = tmp_path_factory.mktemp("models")
+    write_repository(repository)
     all_found = {}
-    for name, case in HTTP.items():
-        all_found[name] = differences(ask_http(ours.http, case),
-                                      peer.ask(ask_http, case, "http"))
-    with grpc.insecure_channel(ours.grpc) as channel:
-        for name, case in GRPC.items():
-            all_found[name] = differences(ask_grpc(channel, case),
-                                          peer.ask(ask_grpc, case, "channel"))
+    for flags, cases in RUNS:
+        with both(pytestconfig.getoption("--proa"), repository, flags) as servers:
+            for name, case in cases.items():
+                all_found[name] = differences(*(server.ask(case) for server in servers))
+                if "unload" in name:
+                    for server in servers:
+                        server.settle()
     return all_found

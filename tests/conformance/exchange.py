@@ -47,6 +47,7 @@ class GrpcCase:
     messages: list
     metadata: tuple = ()
     timeout: float = TIMEOUT_S
+    compression: grpc.Compression = grpc.Compression.NoCompression
 
     @property
     def streams(self):
@@ -150,14 +151,14 @@ def ask_grpc(channel, case):
     kind = channel.stream_stream if case.streams else channel.unary_unary
     call = kind(SERVICE + case.method, request_serializer=serialize,
                 response_deserializer=response_type(case.method).FromString)
+    options = {"metadata": case.metadata, "timeout": case.timeout, "compression": case.compression}
     body = []
     try:
         if case.streams:
-            for message in call(iter(case.messages), metadata=case.metadata, timeout=case.timeout):
+            for message in call(iter(case.messages), **options):
                 body.append(message_dict(message))
         else:
-            body = message_dict(call(case.messages[0], metadata=case.metadata,
-                                     timeout=case.timeout))
+            body = message_dict(call(case.messages[0], **options))
     except grpc.RpcError as error:
         answer = {"status": error.code().name, "error": error.details()}
         return answer | ({"body": body} if body else {})

@@ -1,6 +1,7 @@
 """gRPC calls for both servers: good, bad and odd."""
 import struct
 
+import grpc
 from tritonclient.grpc import service_pb2
 
 from exchange import GrpcCase
@@ -101,6 +102,9 @@ def odd():
     yield infer("not-protobuf", b"\xff\xff\xff")
     yield infer("empty-message", b"")
     yield infer("deadline", request("slow"), timeout=0.1)
+    large = request("t_fp32", shape=[5000], raw=bytes(20_000))
+    for compression in (grpc.Compression.Gzip, grpc.Compression.Deflate):
+        yield infer(f"compressed-{compression.name}", large, compression=compression)
 
 
 def parameters():
@@ -186,5 +190,18 @@ def streams():
                  request(request_id="e", triton_enable_empty_final_response=True))
 
 
+def queues():
+    """The models take 300 ms, one request at a time, and let one wait; a stream keeps the order."""
+    def stream(title, *messages):
+        return GrpcCase(f"queue-{title}", "ModelStreamInfer", list(messages))
+
+    def waits(model, title, **parameters):
+        return request(model, request_id=title, **parameters)
+    yield stream("timeout-without-default", waits("slow", "1"), waits("slow", "2", timeout=50_000))
+    yield stream("timeout-below-default", waits("patient", "1"),
+                 waits("patient", "2", timeout=50_000))
+    yield stream("long-timeout", waits("patient", "1"), waits("patient", "2", timeout=5_000_000))
+
+
 def cases():
-    return [case for group in (types, odd, parameters, control, streams) for case in group()]
+    return [case for group in (types, odd, parameters, control, streams, queues) for case in group()]

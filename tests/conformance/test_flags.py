@@ -5,15 +5,17 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY
+from conftest import BINARY, ROOT
 from peers.tritonserver import FOLDER
 
+SETUP = ROOT / "benchmarks" / "peers" / "setup_tritonserver.sh"
 # As it stands at the beginning of a line of --help.
 FLAG = re.compile(r"^\s+(--[a-z0-9-]+)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def peer_flags(servers):
+def peer_flags():
+    subprocess.run([SETUP], check=True)
     run = subprocess.run([FOLDER / "tritonserver", "--help"], capture_output=True, text=True,
                          env=os.environ | {"LD_LIBRARY_PATH": str(FOLDER / "lib")})
     return sorted(set(FLAG.findall(run.stdout + run.stderr)))
