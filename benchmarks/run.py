@@ -7,6 +7,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "bench_cost", "server_cost",
+BENCHMARKS = ("start", "accuracy", "picture_cost", "overload", "instructions", "server_cost",
               "reload", "many_models")
 
 
