@@ -1,5 +1,5 @@
 """Everything at once, for ThreadSanitizer: inference over both protocols and streams, clients that leave,
-statistics and metrics, and a stop in the middle of it."""
+models that are loaded anew and unloaded, statistics and metrics, and a stop in the middle of it."""
 import json
 import queue
 import socket
@@ -61,7 +61,7 @@ def server(serve, tmp_path):
     write_identity(tmp_path, "delayed", dims=(4,), execute_delay_ms=3,
                    extra="dynamic_batching { default_queue_policy { max_queue_size: 4 "
                          "default_timeout_microseconds: 2000 } }\n")
-    return serve(tmp_path)
+    return serve(tmp_path, "--model-control-mode=explicit", "--load-model=*")
 
 
 def inference(server, protocol, model):
@@ -71,7 +71,7 @@ def inference(server, protocol, model):
                 try:
                     np.testing.assert_array_equal(infer(api, client, model, VALUES), VALUES)
                 except InferenceServerException as error:
-                    # The small queue of `delayed` is full, or its time-out is over.
+                    # The small queue of `delayed` is full, its time-out is over, or it is not there.
                     if model != "delayed":
                         raise RuntimeError(str(error)) from None
     return step
@@ -114,6 +114,19 @@ def leaving(server):
     return step
 
 
+def reloading(server, repository):
+    """Two models change and are loaded anew, of which no request may notice; one is away for a while."""
+    def step():
+        with connect(server, "http") as (_, client):
+            for model in ("inline", "batched"):
+                with (repository / model / "config.pbtxt").open("a") as config:
+                    config.write("# changed\n")
+                client.load_model(model)
+            client.unload_model("delayed")
+            client.load_model("delayed")
+    return step
+
+
 def watching(server):
     def step():
         for path, service in (("/metrics", "metrics"), ("/v2/models/stats", "HTTP"),
@@ -125,17 +138,18 @@ def watching(server):
     return step
 
 
-def test_everything_at_once(server):
+def test_everything_at_once(server, tmp_path):
     load = Load()
     for protocol in ("http", "grpc"):
         for model in ("inline", "batched", "delayed"):
             load.start(f"{protocol} {model}", inference(server, protocol, model), threads=2)
     load.start("stream", streaming(server), threads=2)
     load.start("leave", leaving(server), threads=2)
+    load.start("reload", reloading(server, tmp_path))
     load.start("watch", watching(server))
     with load:
         load.end.wait(SECONDS)
         load.stopping.set()
         server.stop(limit_s=60)
     assert load.failures == []
-    assert len(load.counts) == 9 and min(load.counts.values()) > 0, load.counts
+    assert len(load.counts) == 10 and min(load.counts.values()) > 0, load.counts
