@@ -30,6 +30,6 @@ Result<ParsedConfig> parse_config(std::string_view text, std::string_view file);
 Result<ParsedConfig> parse_config_json(std::string_view json, std::string_view file);
 
 // More than any real one has.
-inline constexpr std::size_t kMaxConfigBytes = 4 << 20;
+inline constexpr std::size_t kMaxConfigBytes = 1 << 20;
 
 }  // namespace proa::config

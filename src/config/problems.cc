@@ -14,6 +14,8 @@ Status Problems::to_status(std::string_view file, const GivenFields& given) cons
   std::ranges::stable_sort(sorted, {}, [](const Problem& problem) {
     return std::tuple(problem.position.line, problem.position.column);
   });
+  const std::size_t more = sorted.size() - std::min(sorted.size(), kShown);
+  sorted.resize(sorted.size() - more);
   std::string text;
   for (const Problem& problem : sorted) {
     if (!text.empty()) text += '\n';
@@ -24,6 +26,7 @@ Status Problems::to_status(std::string_view file, const GivenFields& given) cons
     if (!problem.field.empty()) text += fmt::format(": {}", problem.field);
     text += fmt::format(": {}", problem.message);
   }
+  if (more > 0) text += fmt::format("\n{}: and {} more problems", file, more);
   return Error{ErrorCode::kInvalidArgument, std::move(text)};
 }
 

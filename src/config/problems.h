@@ -22,7 +22,8 @@ class Problems {
   bool empty() const { return problems_.empty(); }
 
   // kInvalidArgument with one line per problem, in the order of the file:
-  // "FILE:LINE:COLUMN: FIELD: MESSAGE". Fine when there is no problem.
+  // "FILE:LINE:COLUMN: FIELD: MESSAGE", the first kShown of them. Fine when there is no problem.
+  static constexpr std::size_t kShown = 100;
   Status to_status(std::string_view file, const GivenFields& given) const;
 
  private:

@@ -47,8 +47,10 @@ class Reader {
     config.histogram_buckets = read_metric_controls(message.model_metrics(), problems_);
     config.decoupled = message.model_transaction_policy().decoupled();
     const auto& accelerators = message.optimization().execution_accelerators();
-    config.half_precision = read_accelerators(accelerators.gpu_execution_accelerator(), "gpu") |
-                            read_accelerators(accelerators.cpu_execution_accelerator(), "cpu");
+    // Both, for their warnings.
+    const bool gpu = read_accelerators(accelerators.gpu_execution_accelerator(), "gpu");
+    const bool cpu = read_accelerators(accelerators.cpu_execution_accelerator(), "cpu");
+    config.half_precision = gpu || cpu;
     return config;
   }
 
