@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/timer.h"
+#include "check_repository.h"
 #include "config/proto_writer.h"
 #include "config_draft.h"
 #include "fmt/format.h"
@@ -31,7 +32,8 @@ constexpr const char* kExamples =
     "  proa inspect model.onnx\n"
     "  proa inspect model.onnx --config > repository/mine/config.pbtxt\n"
     "  proa inspect model.onnx --device cuda\n"
-    "  proa inspect repository";
+    "  proa inspect repository\n"
+    "  proa inspect --check repository";
 
 // 4694073 -> "4.69 M"
 std::string short_number(double value) {
@@ -181,10 +183,26 @@ Status inspect_repository(const std::filesystem::path& path,
   return {};
 }
 
+// kInvalidArgument when some model would not be served, after everything was printed.
+Status check(const InspectOptions& options, ModelPathKind kind,
+             const backends::BackendList& backends) {
+  if (kind != ModelPathKind::kRepository) {
+    return error::failed_precondition("--check wants a repository: the folder above {}",
+                                      options.path.string());
+  }
+  PROA_ASSIGN(const std::vector<ModelCheck> models,
+              check_repository(options.path, backends, options.completion));
+  fmt::print("{}", options.json ? check_as_json(models) : check_as_text(models));
+  const std::size_t failed = count_failed(models);
+  if (failed == 0) return {};
+  return error::invalid_argument("{} of {} models would not be served", failed, models.size());
+}
+
 Status inspect(const InspectOptions& options) {
   TimerThread timer;
   const backends::BackendList backends({.timer = &timer});
   PROA_ASSIGN(const ModelPathKind kind, classify_model_path(options.path));
+  if (options.check) return check(options, kind, backends);
   if (options.cuda) {
     if (kind != ModelPathKind::kRepository) return inspect_for_gpu(options, kind, backends);
     return error::failed_precondition(
@@ -199,6 +217,22 @@ Status inspect(const InspectOptions& options) {
         options.path.string());
   }
   return inspect_model(options, kind, backends);
+}
+
+void add_check_flags(CLI::App& command, InspectOptions& options) {
+  CLI::Option* check = command.add_flag(
+      "--check", options.check,
+      "Tell all problems of a repository's models and which versions would be served;\n"
+      "status 1 when some model would not be");
+  check->excludes("--config");
+  command
+      .add_flag("--gpu-models-on-cpu", options.completion.gpu_models_on_cpu, "As for proa serve")
+      ->needs(check);
+  command
+      .add_flag(
+          "--disable-auto-complete-config",
+          [&options](std::int64_t) { options.completion.enabled = false; }, "As for proa serve")
+      ->needs(check);
 }
 
 }  // namespace
@@ -216,8 +250,9 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options) {
           "cuda: what would run on a GPU, and why the rest would not")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->option_text("cpu|cuda  (default cpu)");
-  command->add_flag("--json", options.json, "With --device cuda: the same as JSON");
+  command->add_flag("--json", options.json, "With --device cuda or --check: the same as JSON");
   command->add_flag("--config", options.config_only, "Print nothing but the config.pbtxt");
+  add_check_flags(*command, options);
   return command;
 }
 
