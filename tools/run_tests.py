@@ -134,6 +134,12 @@ def pytest(report, *arguments, environment=()):
                  "-p", "no:cacheprovider", f"--junit-xml={junit}", *arguments], junit)
 
 
+def fuzz(report, seconds, jobs):
+    junit = LOGS / report
+    return Step([sys.executable, "tests/fuzz/run.py", "--seconds", str(seconds), "--jobs", str(jobs),
+                 "--junit", str(junit)], junit)
+
+
 def configure(preset, *options):
     return Step(["cmake", "--preset", preset, *options], gate=True)
 
@@ -187,6 +193,8 @@ def stages(jobs):
         "analyze": ("clang-19 with -Wthread-safety -Werror over src/", [
             configure("analyze", "-DPROA_BUILD_TESTS=OFF"),
             build("analyze", jobs, gate=False)]),
+        "fuzz": ("every parser, 60 s each under libFuzzer with the sanitizers", [
+            fuzz("fuzz.xml", 60, jobs)]),
     }
 
 
