@@ -10,7 +10,8 @@
 #   mobilenet  MobileNetV2 and EfficientNet-Lite0 FP16 like resnet50, at batch 1, 8 and 64
 #   fp32       ResNet-50 FP32 without rounding, and TF32, at batch 8 and 64; PyTorch beside it
 #   torch      PyTorch's ResNet-50 in one CUDA graph: FP16, FP32 without and with TF32
-#   serve      ResNet-50 FP16 through `proa serve` over HTTP and gRPC, against ONNX Runtime
+#   serve      ResNet-50 FP16 through `proa serve` over HTTP and gRPC, against ONNX Runtime; again
+#              with an operator in its middle that the engine does not know
 #   warm       ResNet-50 again with the tuning cache of the part before
 # PYTHON (default python3) must have onnx, numpy, onnxruntime and grpcio; NVIDIA's libraries are taken from its packages
 # when they are there, else from the system.
@@ -66,7 +67,10 @@ for name in ${*:-cases tuned sanitizer resnet50 warm mobilenet fp32 torch serve 
           --threads "$THREADS" --cache "$OUT/tuning.txt"
       done ;;
     torch) part "$PYTHON" torch_resnet50.py ;;
-    serve) model; part "$PYTHON" serve_resnet50.py . ;;
+    serve)
+      model
+      part "$PYTHON" serve_resnet50.py .
+      part "$PYTHON" serve_resnet50.py . --plant ;;
     *) echo "unknown part '$name'"; failed=1 ;;
   esac
 done

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""serve_resnet50.py FOLDER: on a GPU machine, runs the packed `proa serve` (tools/gpu/pack_engine.py) with
-ResNet-50 FP16 on the GPU, asks it over HTTP and gRPC at several batch sizes and compares every answer
-with ONNX Runtime's. Prints what it measured, exits with 1 on a wrong answer."""
+"""serve_resnet50.py FOLDER [--plant]: on a GPU machine, runs `proa serve` (packed by
+tools/gpu/pack_engine.py) with ResNet-50 FP16 on the GPU, asks it over HTTP and gRPC at several batch
+sizes and compares every answer with ONNX Runtime's. Prints what it measured, exits with 1 on a wrong answer.
+
+--plant: with an operator in the middle of the network that the engine does not know."""
 import http.client
 import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import threading
@@ -26,11 +27,30 @@ parameters { key: "gpu_buckets" value { string_value: "1,4,16" } }
 LIMIT = 5e-3
 
 
-def write_repository(folder, model):
+FIRST_KERNELS = 'parameters { key: "gpu_tuning" value { string_value: "first" } }\n'
+
+
+def write_repository(folder, model, more=""):
     version = folder / "resnet50" / "1"
     version.mkdir(parents=True, exist_ok=True)
     (version / "model.onnx").write_bytes(pathlib.Path(model).read_bytes())
-    (folder / "resnet50" / "config.pbtxt").write_text(CONFIG)
+    (folder / "resnet50" / "config.pbtxt").write_text(CONFIG + more)
+
+
+def plant(source, target):
+    """Puts an Erf, which the engine does not know, behind the middle one of the Relus."""
+    import onnx
+    model = onnx.load(source)
+    nodes = list(model.graph.node)
+    relus = [node for node in nodes if node.op_type == "Relu"]
+    middle = relus[len(relus) // 2].output[0]
+    for node in nodes:
+        for index, name in enumerate(node.input):
+            if name == middle:
+                node.input[index] = "planted"
+    at = next(index for index, node in enumerate(nodes) if middle in node.output)
+    model.graph.node.insert(at + 1, onnx.helper.make_node("Erf", [middle], ["planted"], "planted"))
+    onnx.save(model, target)
 
 
 class Server:
@@ -137,9 +157,13 @@ def main():
     import grpc
     folder = pathlib.Path(sys.argv[1]).resolve()
     repository = pathlib.Path("repository").resolve()
-    write_repository(repository, folder / "resnet50.onnx")
-    reference = onnxruntime.InferenceSession(str(folder / "resnet50.onnx"),
-                                             providers=["CPUExecutionProvider"])
+    model = folder / "resnet50.onnx"
+    planted = "--plant" in sys.argv
+    if planted:
+        plant(str(model), "planted.onnx")
+        model = pathlib.Path("planted.onnx")
+    write_repository(repository, model, FIRST_KERNELS if planted else "")
+    reference = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
     name = reference.get_inputs()[0].name
     server = Server(folder, repository, pathlib.Path("serve.log"))
     print(f"ready after {server.wait_ready():.1f} s", flush=True)

@@ -106,7 +106,10 @@ Result<EngineChoice> EngineChoice::parse(std::string_view text) {
 Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations, bool strict) {
   std::vector<EngineChoice> list;
   std::set<std::string> seen;
-  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B}) {
+  // Most of what A and B propose for FP32 rounds; the fallback engines do not.
+  std::vector<cudnnBackendHeurMode_t> modes = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B};
+  if (strict) modes.push_back(CUDNN_HEUR_MODE_FALLBACK);
+  for (const cudnnBackendHeurMode_t mode : modes) {
     CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations)
         .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);

@@ -68,11 +68,6 @@ StemShape stem_shape(const Graph& graph, const Node& node) {
   shape.pooled_h = static_cast<int>(y[1]), shape.pooled_w = static_cast<int>(y[2]);
   shape.planes = stem.layout == Layout::kNchw;
   shape.relu = stem.act.function == Function::kRelu;
-  shape.k = static_cast<int>(weight[0]), shape.kernel = static_cast<int>(weight[1]);
-  shape.stride = static_cast<int>(stem.strides[0]);
-  shape.pad_h = static_cast<int>(stem.pads_begin[0]);
-  shape.pad_w = static_cast<int>(stem.pads_begin[1]);
-  shape.pool = stem.pool_kernel != Dims{1, 1};
   return shape;
 }
 

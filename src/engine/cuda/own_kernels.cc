@@ -54,16 +54,6 @@ cudaError_t pool(const Graph& graph, const Node& node, const Arguments& argument
   return launch_max_pool(arguments.inputs[0], arguments.output, pool_shape(graph, node), stream);
 }
 
-cudaError_t small_stem(const Graph& graph, const Node& node, const Arguments& arguments,
-                       cudaStream_t stream) {
-  const auto floats = [&](std::size_t i) {
-    return i < arguments.inputs.size() ? static_cast<const float*>(arguments.inputs[i]) : nullptr;
-  };
-  return launch_small_stem(source_of(graph, node, arguments, 0), arguments.inputs[1], floats(2),
-                           floats(3), floats(4), std::get<Stem>(node.op).act, arguments.output,
-                           stem_shape(graph, node), stream);
-}
-
 // What `input_max` of an operator means to a kernel.
 float bound_of(float input_max) {
   return input_max > 0 ? input_max : std::numeric_limits<float>::infinity();
@@ -256,8 +246,7 @@ cudaError_t plain_stem(const Graph& graph, const Node& node, const Arguments& ar
                        cudaStream_t stream) {
   const auto source = [&](std::size_t i) { return source_of(graph, node, arguments, i); };
   return reference_stem(source(0), source(1), source(2), source(3), source(4),
-                        std::get<Stem>(node.op).act, stem_shape(graph, node), arguments.output,
-                        stream);
+                        stem_shape(graph, node), arguments.output, stream);
 }
 
 // The plain kernel of any operator.
@@ -277,7 +266,6 @@ cudaError_t plain(const Graph& graph, const Node& node, const Arguments& argumen
 
 }  // namespace
 
-const KernelMaker kSmallStemMaker = {Implementation::kSmallStem, only_variant, build<small_stem>};
 const KernelMaker kPackMaker = {Implementation::kPack, only_variant, build<pack>};
 const KernelMaker kPoolVectorMaker = {Implementation::kPoolVector, only_variant, build<pool>};
 const KernelMaker kSpatialMeanMaker = {Implementation::kSpatialMean, only_variant,
@@ -297,8 +285,6 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kDepthwiseMaker;
     case Implementation::kStem:
       return kStemMaker;
-    case Implementation::kSmallStem:
-      return kSmallStemMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:

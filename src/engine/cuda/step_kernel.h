@@ -61,7 +61,6 @@ extern const KernelMaker kCudnnRuntimeMaker;
 extern const KernelMaker kCublasLtMaker;
 extern const KernelMaker kDepthwiseMaker;
 extern const KernelMaker kStemMaker;
-extern const KernelMaker kSmallStemMaker;
 extern const KernelMaker kPackMaker;
 extern const KernelMaker kPoolVectorMaker;
 extern const KernelMaker kSpatialMeanMaker;

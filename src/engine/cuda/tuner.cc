@@ -186,13 +186,14 @@ class Chooser {
   // Gives the job its kernel.
   Status decide(Job& job) {
     std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
-    if (job.candidates.empty()) return nothing_left(job);
-    if (options_.time_candidates) {
-      PROA_TRY(time_all(job));
-    } else {
-      take(job, job.candidates.front());
+    if (!job.candidates.empty()) {
+      if (options_.time_candidates) {
+        PROA_TRY(time_all(job));
+      } else {
+        take(job, job.candidates.front());
+      }
     }
-    if (job.kernel == nullptr) return nothing_left(job);
+    if (job.kernel == nullptr) PROA_TRY(take_plain(job));
     cache_.put(device_.environment, job.step->signature, job.choice);
     job.candidates.clear();
     return {};
@@ -201,6 +202,17 @@ class Chooser {
   Error nothing_left(const Job& job) const {
     return error::internal("no kernel works for {} on {}{}{}", job.step->signature,
                            device_.environment, job.why.empty() ? "" : ": ", job.why);
+  }
+
+  // What is left when no fast kernel built, ran or agreed.
+  Status take_plain(Job& job) {
+    Candidate plain{{Implementation::kReference, "", 0}, nullptr};
+    if (!options_.avoid.contains(Implementation::kReference) && allows(*job.step, plain.choice)) {
+      build_candidate(plan_.graph, *job.step, plain, libraries_);
+    }
+    if (plain.kernel == nullptr) return nothing_left(job);
+    take(job, plain);
+    return {};
   }
 
   static void take(Job& job, Candidate& candidate) {

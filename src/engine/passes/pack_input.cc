@@ -149,46 +149,6 @@ const Node* sole_producer(const Graph& graph, const Uses& uses, ValueId id, std:
   return std::holds_alternative<T>(node.op) ? &node : nullptr;
 }
 
-// A first convolution that reads the picture itself: 3x3 over 4 packed channels, FP16.
-bool is_known_small_stem(const Graph& graph, const Node& node) {
-  const auto& conv = std::get<Conv>(node.op);
-  const ValueId weight = node.inputs[1];
-  if (has_residual(node) || !graph.is_constant(weight) || !graph.is_constant(node.input(2))) {
-    return false;
-  }
-  const Shape& shape = graph.value(weight).shape;
-  const bool outputs = shape[0] == 16 || shape[0] == 32 || shape[0] == 64;
-  return outputs && shape == Shape{shape[0], 3, 3, kPackedChannels} &&
-         graph.value(weight).type == DataType::kFp16 && conv.dilations == Dims{1, 1} &&
-         conv.groups == 1 && conv.strides[0] == conv.strides[1];
-}
-
-std::size_t fuse_small_stems(Graph& graph) {
-  std::size_t changes = 0;
-  const Uses uses(graph);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    Node& node = graph.nodes[i];
-    const auto* conv = std::get_if<Conv>(&node.op);
-    if (conv == nullptr || !is_known_small_stem(graph, node)) continue;
-    const Node* pack = sole_producer<Pack>(graph, uses, node.inputs[0], i);
-    if (pack == nullptr) continue;
-    Stem stem{std::get<Pack>(pack->op).layout,
-              conv->strides,
-              conv->pads_begin,
-              conv->pads_end,
-              conv->act,
-              {1, 1},
-              {1, 1},
-              {0, 0},
-              {0, 0}};
-    std::vector<ValueId> inputs = {pack->inputs[0], node.inputs[1], node.inputs[2]};
-    inputs.insert(inputs.end(), pack->inputs.begin() + 1, pack->inputs.end());
-    node = Node{std::move(stem), std::move(inputs), node.outputs};
-    ++changes;
-  }
-  return changes;
-}
-
 }  // namespace
 
 Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options) {
@@ -212,7 +172,6 @@ Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options) {
     graph.nodes[i] = Node{stem, std::move(inputs), graph.nodes[i].outputs};
     ++changes;
   }
-  if (options.fuse_stem) changes += fuse_small_stems(graph);
   return changes;
 }
 

@@ -138,44 +138,23 @@ Reason decline_pack(const Graph& graph, const Node& node, const Target&) {
   return {};
 }
 
-Reason stem_basics(const Graph& graph, const Node& node) {
+Reason decline_stem(const Graph& graph, const Node& node, const Target& target) {
+  const auto& stem = std::get<Stem>(node.op);
   const DataType from = input_value(graph, node, 0).type;
-  const ImageAxes axes = image_axes(std::get<Stem>(node.op).layout);
+  const ImageAxes axes = image_axes(stem.layout);
+  if (target.compute_capability < 80) return "needs compute capability 8.0";
   if (graph.value(node.output()).type != DataType::kFp16) return "computes in FP16 only";
   if (!constant_bias(graph, node) || !graph.is_constant(node.inputs[1])) {
     return "wants constant weights and bias";
   }
-  if (input_value(graph, node, 0).shape[axes.c] > 4) return "reads at most 4 channels";
-  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
-  return {};
-}
-
-Reason decline_small_stem(const Graph& graph, const Node& node, const Target&) {
-  if (Reason reason = stem_basics(graph, node); !reason.empty()) return reason;
-  const auto& stem = std::get<Stem>(node.op);
-  const Shape& weight = input_value(graph, node, 1).shape;
-  if (weight[1] != 3 || weight[2] != 3 || weight[3] != 4) return "wants filters of 3x3x4";
-  if (weight[0] != 16 && weight[0] != 32 && weight[0] != 64) return "wants 16, 32 or 64 filters";
-  if (stem.pool_kernel != Dims{1, 1}) return "has no pool";
-  if (stem.strides[0] != stem.strides[1]) return "moves as far both ways";
-  return {};
-}
-
-Reason decline_stem(const Graph& graph, const Node& node, const Target& target) {
-  const auto& stem = std::get<Stem>(node.op);
-  if (target.compute_capability < 80) return "needs compute capability 8.0";
-  if (Reason reason = stem_basics(graph, node); !reason.empty()) return reason;
   if (input_value(graph, node, 1).shape != Shape{64, 7, 7, 4}) return "wants 64 filters of 7x7x4";
   Stem shape = stem;  // everything else must be as it is by default
   shape.layout = Layout::kNchw, shape.act = {}, shape.pool_pads_end = {1, 1};
   if (shape != Stem{}) return "moves by 2, pads by 3, pools 3x3 by 2";
   if (!identity_or_relu(stem.act)) return "applies relu only";
+  if (input_value(graph, node, 0).shape[axes.c] > 4) return "reads at most 4 channels";
+  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
   return {};
-}
-
-Reason decline_plain_stem(const Graph& graph, const Node& node, const Target& target) {
-  const Reason reason = decline_stem(graph, node, target);
-  return decline_small_stem(graph, node, target).empty() ? Reason() : reason;
 }
 
 Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
@@ -212,8 +191,7 @@ constexpr ImplementationEntry kElementwise[] = {{Implementation::kPointwise, dec
 constexpr ImplementationEntry kPackList[] = {{Implementation::kPack, decline_pack},
                                              kReferenceEntry};
 constexpr ImplementationEntry kStemList[] = {{Implementation::kStem, decline_stem},
-                                             {Implementation::kSmallStem, decline_small_stem},
-                                             {Implementation::kReference, decline_plain_stem}};
+                                             {Implementation::kReference, decline_stem}};
 constexpr ImplementationEntry kOther[] = {kReferenceEntry};
 
 }  // namespace
@@ -230,8 +208,6 @@ std::string_view name_of(Implementation implementation) {
       return "depthwise";
     case Implementation::kStem:
       return "stem";
-    case Implementation::kSmallStem:
-      return "small_stem";
     case Implementation::kPack:
       return "pack";
     case Implementation::kPoolVector:

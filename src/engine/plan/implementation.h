@@ -15,7 +15,6 @@ enum class Implementation : std::uint8_t {
   kCublasLt,          // a matrix product with bias, residual and relu in its epilogue
   kDepthwise,         // own kernels
   kStem,
-  kSmallStem,
   kPack,
   kPoolVector,
   kSpatialMean,

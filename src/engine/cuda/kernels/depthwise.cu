@@ -65,10 +65,6 @@ __device__ __forceinline__ void widen(const typename Packed<V>::Type& packed, __
   }
 }
 
-// Floats between the weights of two taps: four more than the channels, so that taps of one channel
-// lie in different banks.
-__host__ __device__ constexpr int weight_step(int chunk) { return chunk + 4; }
-
 // The block's weights as [tap][chunk] floats in shared memory. They are constants: this may run
 // before the kernel in front has ended.
 template <int K>
@@ -77,7 +73,7 @@ __device__ __forceinline__ void load_weights(const Depthwise& d, int first, floa
   const __half* from = d.weight + static_cast<std::int64_t>(first) * K * K;
   for (int i = static_cast<int>(threadIdx.x); i < channels * K * K;
        i += static_cast<int>(blockDim.x)) {
-    weights[i % (K * K) * weight_step(d.chunk) + i / (K * K)] = __half2float(from[i]);
+    weights[i % (K * K) * d.chunk + i / (K * K)] = __half2float(from[i]);
   }
 }
 
@@ -89,7 +85,7 @@ __device__ __forceinline__ void add_row(const Depthwise& d, const float* weights
                                         float (&sums)[TW][V]) {
   float w[K][V];
 #pragma unroll
-  for (int t = 0; t < K; ++t) load_floats<V>(weights + (r * K + t) * weight_step(d.chunk), w[t]);
+  for (int t = 0; t < K; ++t) load_floats<V>(weights + (r * K + t) * d.chunk, w[t]);
 #pragma unroll
   for (int j = 0; j < (TW - 1) * S + K; ++j) {
     float pixel[V];
@@ -235,34 +231,34 @@ __device__ __forceinline__ void load_pixels(const Depthwise& d, int n, int first
 }
 
 // A block makes `tile_h` x `tile_w` results of one picture and `chunk` channels.
-template <int K, int S, int V, int TH, int TW>
+template <int K, int S, int TH, int TW>
 __global__ void __launch_bounds__(kMostThreads, 2)
     tiled_kernel(Depthwise d, int tile_h, int tile_w) {
-  using Vector = typename Packed<V>::Type;
+  constexpr int V = 8;
   extern __shared__ __align__(16) float shared[];
   const DepthwiseShape& s = d.shape;
   float* weights = shared;
-  auto* pixels = reinterpret_cast<uint4*>(shared + K * K * weight_step(d.chunk));
+  auto* pixels = reinterpret_cast<uint4*>(shared + K * K * d.chunk);
   const int first = static_cast<int>(blockIdx.y) * d.chunk;
+  allow_next();
+  load_weights<K>(d, first, weights);
+  wait_for_previous();
   const int across_tiles = (s.q + tile_w - 1) / tile_w;
   const int p = static_cast<int>(blockIdx.x) / across_tiles * tile_h;
   const int q = static_cast<int>(blockIdx.x) % across_tiles * tile_w;
   const int n = static_cast<int>(blockIdx.z);
   const int height = (tile_h - 1) * S + K, width = (tile_w - 1) * S + K;
-  wait_for_inputs();
   load_pixels(d, n, first, p * S - s.pad_h, q * S - s.pad_w, height, width, pixels);
-  load_weights<K>(d, first, weights);
-  __pipeline_wait_prior(0);
-  __syncthreads();
   const int vectors = d.chunk / V;
   const int vector = static_cast<int>(threadIdx.x) % vectors;
   const int worker = static_cast<int>(threadIdx.x) / vectors;
   const int c = first + vector * V;
   const int across = tile_w / TW;
   const int h = worker / across * TH, w = worker % across * TW;
+  __pipeline_wait_prior(0);
+  __syncthreads();
   if (h >= tile_h || c >= s.c || p + h >= s.p || q + w >= s.q) return;
-  const Vector* corner =
-      reinterpret_cast<const Vector*>(pixels) + (h * S * width + w * S) * vectors + vector;
+  const uint4* corner = pixels + (h * S * width + w * S) * vectors + vector;
   const auto fetch = [&](int i, int j) { return corner[(i * width + j) * vectors]; };
   float sums[TH][TW][V];
   begin_sums<V, TH, TW>(d, c, sums);
@@ -292,13 +288,8 @@ DirectKernel direct_of(const DepthwiseTile& tile) {
 
 template <int K, int S>
 TiledKernel tiled_of(const DepthwiseTile& tile) {
-  const auto is = [&](int vector, int rows, int columns) {
-    return tile.vector == vector && tile.rows == rows && tile.columns == columns;
-  };
-  if (is(4, 1, 7)) return tiled_kernel<K, S, 4, 1, 7>;
-  if (is(8, 1, 7)) return tiled_kernel<K, S, 8, 1, 7>;
-  if (is(4, 2, 4)) return tiled_kernel<K, S, 4, 2, 4>;
-  if (is(8, 2, 4)) return tiled_kernel<K, S, 8, 2, 4>;
+  if (tile.rows == 1 && tile.columns == 7) return tiled_kernel<K, S, 1, 7>;
+  if (tile.rows == 2 && tile.columns == 4) return tiled_kernel<K, S, 2, 4>;
   return nullptr;
 }
 
@@ -306,8 +297,7 @@ template <int K, int S>
 cudaError_t launch_of(const Depthwise& d, const DepthwiseTile& tile, cudaStream_t stream) {
   const DepthwiseShape& s = d.shape;
   const int chunks = (s.c + d.chunk - 1) / d.chunk;
-  const std::size_t weight_bytes =
-      sizeof(float) * K * K * static_cast<std::size_t>(weight_step(d.chunk));
+  const std::size_t weight_bytes = sizeof(float) * K * K * static_cast<std::size_t>(d.chunk);
   const auto divided = [](int a, int b) { return (a + b - 1) / b; };
   if (tile.tile_h == 0) {
     const DirectKernel kernel = direct_of<K, S>(tile);
@@ -319,8 +309,7 @@ cudaError_t launch_of(const Depthwise& d, const DepthwiseTile& tile, cudaStream_
   }
   const TiledKernel kernel = tiled_of<K, S>(tile);
   if (kernel == nullptr) return cudaErrorInvalidValue;
-  const int threads =
-      tile.tile_h / tile.rows * (tile.tile_w / tile.columns) * (d.chunk / tile.vector);
+  const int threads = tile.tile_h / tile.rows * (tile.tile_w / tile.columns) * (d.chunk / 8);
   const std::size_t bytes = depthwise_shared_bytes(s, tile);
   if (threads > kMostThreads || bytes > kDepthwiseShared) return cudaErrorInvalidValue;
   const dim3 grid(static_cast<unsigned>(divided(s.p, tile.tile_h) * divided(s.q, tile.tile_w)),
@@ -333,9 +322,8 @@ cudaError_t launch_of(const Depthwise& d, const DepthwiseTile& tile, cudaStream_
 std::size_t depthwise_shared_bytes(const DepthwiseShape& s, const DepthwiseTile& tile) {
   const int height = (tile.tile_h - 1) * s.stride + s.kernel;
   const int width = (tile.tile_w - 1) * s.stride + s.kernel;
-  const auto chunk = static_cast<std::size_t>(tile.chunk);
-  return sizeof(float) * static_cast<std::size_t>(weight_step(tile.chunk) * s.kernel * s.kernel) +
-         sizeof(__half) * chunk * static_cast<std::size_t>(height * width);
+  return sizeof(float) * static_cast<std::size_t>(tile.chunk * s.kernel * s.kernel) +
+         sizeof(__half) * static_cast<std::size_t>(tile.chunk * height * width);
 }
 
 cudaError_t launch_depthwise(const void* x, const void* weight, const float* bias, void* y,

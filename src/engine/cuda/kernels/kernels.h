@@ -58,8 +58,6 @@ struct StemShape {
   int conv_h, conv_w;      // after the convolution
   int pooled_h, pooled_w;  // the result
   bool planes, relu;
-  int kernel, stride, pad_h, pad_w, k;  // of the convolution; k: outputs
-  bool pool;                            // false: the convolution is the result
 };
 // How a block's tile is cut: pooled rows, and 16-pixel tiles of the convolution side by side.
 enum class StemTile : std::uint8_t { k1x4, k1x7, k2x4, k2x7, k4x7 };
@@ -68,11 +66,6 @@ cudaError_t launch_stem(Source x, const void* weight, const float* bias, const f
                         const float* shift, void* y, const StemShape& shape, StemTile tile,
                         int multiprocessors, cudaStream_t stream);
 
-// small_stem.cu: the same without a pool: 3x3, k of 16, 32 or 64 outputs, any activation.
-cudaError_t launch_small_stem(Source x, const void* weight, const float* bias, const float* scale,
-                              const float* shift, Activation act, void* y, const StemShape& shape,
-                              cudaStream_t stream);
-
 // depthwise.cu: a filter of its own for each channel, kernel x kernel (3 or 5), by 1 or 2 both
 // ways, NHWC FP16 with FP32 sums; c a multiple of 8. `weight` is [c, kernel, kernel], `bias` c
 // floats or null; x is read as min(x, input_max).
@@ -80,7 +73,8 @@ struct DepthwiseShape {
   int n, h, w, c, p, q, kernel, stride, pad_h, pad_w;
 };
 // How work is cut: a thread makes rows x columns results of `vector` channels (2, 4 or 8), a block
-// `chunk` channels; with tile_h > 0 that much of the result through shared memory.
+// `chunk` channels; with tile_h > 0 that much of the result through shared memory, by
+// threads of 8 channels.
 struct DepthwiseTile {
   int rows, columns, vector, chunk;
   int tile_h = 0, tile_w = 0;
@@ -132,9 +126,9 @@ cudaError_t reference_reduce(Source x, const Extents& outer, Strides outer_strid
                              Number y_type, cudaStream_t stream);
 cudaError_t reference_pool(Source x, const PoolShape& shape, bool planes, bool maximum,
                            bool count_padding, void* y, Number y_type, cudaStream_t stream);
-// The same as launch_stem and launch_small_stem, any size.
+// The same as launch_stem.
 cudaError_t reference_stem(Source x, Source weight, Source bias, Source scale, Source shift,
-                           Activation act, const StemShape& shape, void* y, cudaStream_t stream);
+                           const StemShape& shape, void* y, cudaStream_t stream);
 // Rows of `extent` numbers that lie `inner` apart.
 cudaError_t reference_softmax(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
                               Number y_type, cudaStream_t stream);
