@@ -96,7 +96,9 @@ int report(const loadgen::RunResult& result, const loadgen::ReportOptions& optio
   fmt::print("{}", outcome.text);
   if (!outcome.status) return fail(outcome.status.error(), kFailed);
   const int status = exit_status(result);
-  return status == 0 && outcome.regression ? kRegression : status;
+  // A regression is only called one when it is sure, also where windows did not settle.
+  const bool judged = status == 0 || status == kNotStable;
+  return judged && outcome.regression ? kRegression : status;
 }
 
 int run_plan(const BenchOptions& options, loadgen::BenchPlan plan, loadgen::RunResult& result) {

@@ -156,9 +156,8 @@ void explain(const Evidence& evidence, const StabilityRule& rule, Stability& sta
         "latencies fall into two groups, and how many are in which changes from window to window");
   } else {
     set(stability, Instability::kNoise,
-        fmt::format("windows differ without a pattern (rate by {:.0f} %, {} by {:.0f} %): other "
-                    "work on the machines, or windows that are too short",
-                    100 * stability.rate_spread, name_of(rule), 100 * stability.latency_spread));
+        "windows differ without a pattern: other work on the machines, or windows that are too "
+        "short");
   }
 }
 

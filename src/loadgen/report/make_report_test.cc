@@ -87,7 +87,8 @@ TEST(MakeReportTest, NotesSayWhatNotToTrust) {
   run.passes[1].errors = {{"HTTP 503", 7, "queue is full"}};
   run.warnings = {"the server restarted"};
   const bench::BenchReport report = make_report(run);
-  EXPECT_TRUE(has_note(report, "warning", "by 20.0 % and latency by 50.0 %. latency rises"));
+  EXPECT_TRUE(has_note(report, "warning",
+                       "by 20 %, latency by 50 % from window to window): latency rises"));
   EXPECT_TRUE(has_note(report, "warning", "7 failed requests (HTTP 503)"));
   EXPECT_TRUE(has_note(report, "warning", "the server restarted"));
 }

@@ -43,8 +43,8 @@ void note_unstable(const bench::Level& level, int index, Notes& notes) {
   const bench::Stability& stability = level.stability();
   if (stability.stable() || level.interrupted()) return;
   notes.add(kWarning, index,
-            fmt::format("unstable: from window to window throughput varied by {:.1f} % and latency "
-                        "by {:.1f} %. {}",
+            fmt::format("unstable (throughput by {:.0f} %, latency by {:.0f} % from window to "
+                        "window): {}",
                         stability.rate_spread() * 100, stability.latency_spread() * 100,
                         stability.text()));
 }

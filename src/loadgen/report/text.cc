@@ -134,7 +134,8 @@ std::string answers(const bench::BenchReport& report) {
                         report.levels(static_cast<int>(report.binary_search_level())).name(),
                         duration_text(report.settings().latency_threshold_us()));
   }
-  if (report.has_knee() && static_cast<int>(report.knee().level()) < report.levels_size()) {
+  // Of the last level nobody knows what more load would do.
+  if (report.has_knee() && static_cast<int>(report.knee().level()) + 1 < report.levels_size()) {
     text += fmt::format(
         "knee: {} already reaches {:.0f} % of the best throughput; more load adds "
         "mostly latency\n",

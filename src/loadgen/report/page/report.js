@@ -142,7 +142,18 @@ function draw_latency_series(level, xaxis, steps) {
   const node = card(`Latency over time: ${level.name}`, "Of the requests that were answered in each interval.");
   node.classList.add("of-level");
   const chart = new Chart(node, { label: "latency over time", ...xaxis, yscale: latency_range(values), yformat: ms, ylabel: "latency" });
-  for (const [i, [key]] of keys.entries()) chart.curve(steps(key).filter(([, v]) => v > 0), color(i));
+  // Intervals without an answer leave a gap.
+  for (const [i, [key]] of keys.entries()) {
+    let run = [];
+    for (const point of [...steps(key), [0, 0]]) {
+      if (point[1] > 0) {
+        run.push(point);
+      } else {
+        chart.curve(run, color(i));
+        run = [];
+      }
+    }
+  }
   legend(node, keys.map(([, name], i) => [color(i), name]));
 }
 
