@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""bench_truth.py [--short]: does `proa bench` tell the truth? Its figures against those computed from
+the log of a server with scripted delays (tests/scripted_server), whose capacity is made of waiting.
+--short: a few seconds a case, to try the script."""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import harness
+
+from proa_server import BINARY  # noqa: E402
+from scripted_server import ScriptedServer  # noqa: E402
+
+SCRIPTS = {"constant 5 ms": dict(service_us=5000),
+           "bimodal 2 or 20 ms": dict(service_us=2000, second_us=20000, second_share=0.1),
+           "500 ms stall every 5 s": dict(service_us=2000, stall_ms=500, stall_every_ms=5000)}
+PERCENTILES = {"p50_us": 50, "p90_us": 90, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9}
+SLOTS, SERVICE_US = 8, 5000  # of the server with a capacity
+CAPACITY = SLOTS / SERVICE_US * 1e6
+POISSON = ["--request-distribution", "poisson"]
+
+
+def run_bench(url, protocol, *flags):
+    """The JSON report and the profile of a run; fails unless it ended well."""
+    with tempfile.TemporaryDirectory() as folder:
+        report, profile = pathlib.Path(folder, "report.json"), pathlib.Path(folder, "profile.json")
+        command = [BINARY, "bench", "-m", ScriptedServer.model, "-u", url, "-i", protocol,
+                   "--json", report, "--profile-export-file", profile, *map(str, flags)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        if not report.exists():
+            raise RuntimeError(f"{' '.join(map(str, command))}\n{run.stdout}{run.stderr}")
+        return json.loads(report.read_text()), json.loads(profile.read_text())
+
+
+def true_percentiles(level, log):
+    """What the server's log says about the windows that the report used."""
+    start = log[0][0]
+    windows = [(start + w["start_s"], start + w["start_s"] + w["duration_s"])
+               for w in level["windows"] if w["used"]]
+    latencies = [(answered - came) * 1e6 for came, answered in log
+                 if any(low <= answered < high for low, high in windows)]
+    return {name: float(np.percentile(latencies, p, method="higher"))
+            for name, p in PERCENTILES.items()}
+
+
+def percentile_rows(protocol, script_name, loop, flags):
+    with ScriptedServer(**SCRIPTS[script_name]) as server:
+        report, _ = run_bench(getattr(server, protocol), protocol, *flags)
+        server.stop()
+        level = report["levels"][-1]
+        true = true_percentiles(level, server.log())
+    # How much of what is allowed (1 % or 50 us, the larger) the worst percentile takes.
+    errors = {name: (level["latency"][name] - value) for name, value in true.items()}
+    used = {name: abs(errors[name]) / max(0.01 * true[name], 50) for name in true}
+    worst = max(used, key=used.get)
+    rows = [harness.Row(f"{protocol}, {loop}, {script_name}: worst of the allowance", used[worst], 1,
+                        "x", detail={"percentile": worst, "errors_us": errors, "true_us": true,
+                                     "valid": level["valid"]})]
+    if "stall" in script_name and loop == "open loop":
+        rows.append(harness.Row(f"{protocol}: the stall in the open loop's p99.9",
+                                level["latency"]["p99_9_us"] / 1e3, 400, " ms", at_least=True))
+    if "stall" in script_name and loop == "closed loop":
+        said = any("are missing from the percentiles" in note["text"] for note in report["notes"])
+        rows.append(harness.Row(f"{protocol}: a closed loop says what it cannot see", float(said), 1,
+                                "", at_least=True))
+    return rows
+
+
+def sends(profile):
+    return np.sort([r["timestamp"] for r in profile["experiments"][-1]["requests"]]) / 1e9
+
+
+def rate_rows(protocol, seconds):
+    """At 80 % of the capacity: the sent rate, and Poisson gaps by a Kolmogorov-Smirnov test."""
+    asked = 0.8 * CAPACITY
+    load = ["--request-rate-range", asked, "-p", seconds * 500, "--max-trials", 3]
+    with ScriptedServer(service_us=SERVICE_US, slots=SLOTS) as server:
+        report, constant = run_bench(getattr(server, protocol), protocol, *load)
+        _, poisson = run_bench(getattr(server, protocol), protocol, *load, *POISSON)
+    at = sends(constant)
+    sent = (len(at) - 1) / (at[-1] - at[0])
+    gaps = np.sort(np.diff(sends(poisson)))
+    steps = np.arange(len(gaps) + 1) / len(gaps)
+    expected = 1 - np.exp(-asked * gaps)
+    distance = max(np.max(steps[1:] - expected), np.max(expected - steps[:-1]))
+    critical = 1.628 / math.sqrt(len(gaps))  # 1 % of true Poisson processes are farther away
+    return [harness.Row(f"{protocol}: sent rate against asked, at 80 % of capacity",
+                        abs(sent / asked - 1) * 100, 0.5, " %",
+                        detail={"asked": asked, "sent": sent,
+                                "reported": report["levels"][-1]["health"]["sent_rate"]}),
+            harness.Row(f"{protocol}: Poisson gaps, distance of the critical one (KS, 1 %)",
+                        distance / critical, 1, "x", detail={"gaps": len(gaps)})]
+
+
+def keeps_bound(rate, bound_ms, seed, poisson, seconds=60):
+    """Whether SLOTS x SERVICE_US answer `rate` with p99 within the bound, by simulation."""
+    draw = np.random.default_rng(seed)
+    count = int(rate * seconds)
+    gaps = draw.exponential(1 / rate, count) if poisson else np.full(count, 1 / rate)
+    free = [0.0] * SLOTS
+    latencies = np.empty(count)
+    for i, came in enumerate(np.cumsum(gaps)):
+        slot = min(range(SLOTS), key=free.__getitem__)
+        free[slot] = max(came, free[slot]) + SERVICE_US / 1e6
+        latencies[i] = free[slot] - came
+    return np.percentile(latencies, 99) * 1e3 <= bound_ms
+
+
+def true_maximum(bound_ms, poisson):
+    low, high = 0.5 * CAPACITY, 1.2 * CAPACITY
+    while high - low > 0.002 * CAPACITY:
+        rate = (low + high) / 2
+        kept = sum(keeps_bound(rate, bound_ms, seed, poisson) for seed in range(3))
+        low, high = (rate, high) if kept >= 2 else (low, rate)
+    return (low + high) / 2
+
+
+def find_max_rows(protocol, bound_ms, short):
+    rows = []
+    true = true_maximum(bound_ms, True)
+    for turn in (1, 2):
+        with ScriptedServer(service_us=SERVICE_US, slots=SLOTS) as server:
+            report, _ = run_bench(getattr(server, protocol), protocol, "--find-max", "--latency-ms",
+                                  bound_ms, "--percentile", 99, *POISSON,
+                                  *(["-p", 1000] if short else []))
+        found = report["find_max"]
+        rows.append(harness.Row(f"{protocol}: --find-max against the true maximum, time {turn}",
+                                abs(found["rate"] / true - 1) * 100, 2, " %",
+                                detail={"true": true, "found": found, "capacity": CAPACITY}))
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--protocols", nargs="+", default=["http", "grpc"])
+    options = parser.parse_args()
+    seconds = 4 if options.short else 20
+    windows = ["-p", seconds * 1000 // 2, "--max-trials", 4]
+    rows = []
+    for protocol in options.protocols:
+        for name in SCRIPTS:
+            for loop, load in (("closed loop", ["--concurrency-range", 4]),
+                               ("open loop", ["--request-rate-range", 500])):
+                rows += percentile_rows(protocol, name, loop, [*load, *windows])
+        rows += rate_rows(protocol, seconds)
+        rows += find_max_rows(protocol, 20, options.short)
+    for row in rows:
+        print(row)
+    return 0 if harness.finish("bench_truth", rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
