@@ -6,11 +6,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "bench_cost", "server_cost",
-BENCHMARKS = ("start", "accuracy", "picture_cost", "overload", "instructions", "server_cost",
-              "reload", "many_models")
-BENCHMARKS = ("start", "accuracy", "picture_cost", "instructions", "bench_cost", "bench_truth",
-              "server_cost", "reload", "many_models")
+BENCHMARKS = ("start", "accuracy", "picture_cost", "overload", "instructions", "bench_cost",
+              "bench_truth", "server_cost", "reload", "many_models")
 
 
 def main():
