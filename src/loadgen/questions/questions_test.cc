@@ -72,8 +72,14 @@ class ModelServer {
       point.in_flight = static_cast<std::uint64_t>(std::llround(waiting + busy));
       pass.series.push_back(point);
     }
-    const auto completed = static_cast<std::uint64_t>(std::min(rate, capacity_) * 0.5);
-    window.counts.sent = static_cast<std::uint64_t>(rate * 0.5);
+    // Whole requests, as many as are due by the end of the window.
+    const auto begun = static_cast<double>(pass.windows.size());
+    const auto within = [&](double per_second) {
+      return static_cast<std::uint64_t>(std::floor(per_second * 0.5 * (begun + 1)) -
+                                        std::floor(per_second * 0.5 * begun));
+    };
+    const std::uint64_t completed = within(std::min(rate, capacity_));
+    window.counts.sent = within(rate);
     window.counts.completed = window.counts.inferences = completed;
     std::uniform_real_distribution<double> draw(1 - noise, 1 + noise);
     for (std::uint64_t i = 0; i < completed; ++i) {

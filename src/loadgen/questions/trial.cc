@@ -39,8 +39,8 @@ double excess(const Pass& pass, const LatencyBound& bound) {
     sent += static_cast<double>(window.counts.sent);
     ++windows;
   }
-  // Nothing is answered; where hardly anything was sent, that means nothing.
-  if (requests == 0) return sent > kFewSent ? INFINITY : -0.01;
+  // Nothing is answered; where hardly anything was sent, that proves nothing.
+  if (requests == 0) return sent > kFewSent ? INFINITY : 0;
   const double between = std::max(squares - sum * sum / windows, 0.0) * windows / (windows - 1);
   const double binomial = allowed * (1 - allowed) * requests;
   return sum / std::sqrt(std::max({between, binomial, 1e-9}));
