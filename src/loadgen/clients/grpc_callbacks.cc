@@ -89,7 +89,7 @@ int GrpcCallbacks::on_header(nghttp2_session* session, const nghttp2_frame* fram
 int GrpcCallbacks::on_data(nghttp2_session* session, std::uint8_t, std::int32_t id,
                            const std::uint8_t* bytes, std::size_t size, void* user) {
   GrpcCall* call = call_of(session, id);
-  if (call == nullptr) return 0;
+  if (call == nullptr || !call->end_.transport.empty()) return 0;  // cancelled; HTTP's own error
   const TimePoint now = connection_of(user).moment_;
   if (call->times_.first_byte == TimePoint()) call->times_.first_byte = now;
   call->times_.last_byte = now;
