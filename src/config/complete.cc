@@ -98,6 +98,7 @@ void choose_device(const CompletionOptions& options, ParsedConfig& parsed) {
     group.gpus.clear();
   }
   if (gpu && config.backend == "openvino") config.backend = "cuda";
+  if (options.gpu_models_on_cpu && config.backend == "cuda") config.backend = "openvino";
 }
 
 void complete_instance_groups(ParsedConfig& parsed) {
