@@ -23,6 +23,7 @@ BUILD = ROOT / "build" / "fuzz"
 KEPT = ROOT / "tests" / "fuzz" / "corpus"
 # Larger inputs find little more, slowly.
 MAX_BYTES = 4096
+MOST_KEPT = 100  # files of a target's corpus
 
 
 def targets():
@@ -63,10 +64,13 @@ def run_target(target, seconds):
 
 
 def keep(target):
-    """Adds to the kept corpus what reaches code that it does not."""
-    subprocess.run(command(target, "-merge=1", str(KEPT / target), str(BUILD / "corpus" / target),
-                           str(BUILD / "seeds" / target)),
+    """Makes the kept corpus of what reaches most code, the shortest inputs first."""
+    folder = KEPT / target
+    subprocess.run(command(target, "-set_cover_merge=1", "-use_counters=0", str(folder),
+                           str(BUILD / "corpus" / target), str(BUILD / "seeds" / target)),
                    cwd=ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for path in sorted(folder.iterdir(), key=lambda path: path.stat().st_size)[MOST_KEPT:]:
+        path.unlink()
 
 
 def write_junit(path, results):
