@@ -269,8 +269,7 @@ void add_log_flags(CLI::App& app, log::Options& options) {
 constexpr const char* kFooter =
     "\nNobody is asked for a key and nothing is encrypted: keep the ports on a network you\n"
     "trust, or on 127.0.0.1 behind a proxy. Equal ports are one port that serves both.\n"
-    "\nEvery other flag of tritonserver is known too, and answered with a sentence "
-    "(docs/serve.md).\n"
+    "\nEvery other flag of tritonserver is answered with a sentence (docs/serve.md).\n"
     "\nExamples:\n"
     "  proa serve --model-repository models\n"
     "  proa serve --model-repository models --http-address 127.0.0.1 --grpc-address 127.0.0.1\n"
