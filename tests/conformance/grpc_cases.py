@@ -191,7 +191,7 @@ def streams():
 
 
 def queues():
-    """The models take 300 ms, one request at a time, and let one wait; a stream keeps the order."""
+    """The models take 300 ms, one request at a time; a stream keeps the order."""
     def stream(title, *messages):
         return GrpcCase(f"queue-{title}", "ModelStreamInfer", list(messages))
 

@@ -53,7 +53,7 @@ def write_repository(folder):
     one_instance = "instance_group [ { kind: KIND_CPU count: 1 } ]\n"
     for name, timeout in (("slow", ""), ("patient", "default_timeout_microseconds: 9000000")):
         write_model(folder, name, fp32, batch=1, parameters={"execute_delay_ms": "300"}, extra=(
-            f"{one_instance}dynamic_batching {{ default_queue_policy {{ max_queue_size: 1 "
+            f"{one_instance}dynamic_batching {{ default_queue_policy {{ "
             f"allow_timeout_override: true {timeout} }} }}\n"))
     broken = write_model(folder, "broken", fp32)
     (broken / "config.pbtxt").write_text('backend: "no_such_backend"\nmax_batch_size: 0\n'
