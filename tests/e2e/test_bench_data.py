@@ -71,6 +71,6 @@ def test_pictures_and_batches_and_open_shapes(proa, serve, tmp_path):
     (model,) = run.report["models"]
     assert model["batch_size"] == 4 and model["payload_bytes"] == 4 * 3 * 32 * 32 * 4
     run = bench(proa, tmp_path, "-m", "open", "-u", server.http)
-    assert run.status == 1 and "--shape INPUT0:8" in run.err
+    assert run.status == 2 and "--shape INPUT0:8" in run.err
     run = bench(proa, tmp_path, "-m", "open", "-u", server.http, "--shape", "INPUT0:5")
     assert run.level()["counts"]["errors"] == 0, run.out + run.err
