@@ -129,14 +129,6 @@ void add_generator_options(CLI::App& command, BenchOptions& options) {
   command.add_option("--seed", options.seed, "Of random data and arrivals")
       ->option_text("N  (default 1)")
       ->group(group);
-  // perf_analyzer's: there is no other way to send here.
-  command.add_flag_callback(
-             "-a,--async", [] {}, "No effect: sending never waits for answers")
-      ->group(group);
-  command
-      .add_flag_callback(
-          "--serial-sequences", [] {}, "No effect: a sequence has one request in flight")
-      ->group(group);
 }
 
 void add_measurement_options(CLI::App& command, BenchOptions& options) {
@@ -281,7 +273,6 @@ void add_report_options(CLI::App& command, BenchOptions& options) {
                   "The instants of every request, as JSON")
       ->option_text("FILE")
       ->group(group);
-  command.add_flag("-v,--verbose", options.verbose, "Every window of every pass")->group(group);
 }
 
 }  // namespace
@@ -297,7 +288,7 @@ CLI::App* add_bench_command(CLI::App& app, BenchOptions& options) {
   add_sequence_options(*command, options);
   add_generator_options(*command, options);
   add_report_options(*command, options);
-  add_refused_bench_flags(*command);
+  add_other_perf_analyzer_flags(*command);
   return command;
 }
 

@@ -79,7 +79,6 @@ struct BenchOptions {
   std::string compare;
   double max_regression = 5;
   std::string profile_export;
-  bool verbose = false;
 };
 
 // Adds `proa bench` to `app`; `options` must outlive the parsing.

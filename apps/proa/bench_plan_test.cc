@@ -133,9 +133,9 @@ TEST(BenchPlanTest, ReadsWeightsAndParameters) {
 }
 
 TEST(BenchPlanTest, CarriesPerfAnalyzersMeasurementFlags) {
-  const auto plan =
-      plan_of({"-m", "x", "-p", "2000", "-s", "5", "-r", "7", "--measurement-mode", "count_windows",
-               "--measurement-request-count", "80", "--percentile", "95", "--max-threads", "3"});
+  const auto plan = plan_of({"-m", "x", "-p", "2000", "-s", "5", "-r", "7", "--measurement-mode",
+                             "count_windows", "--measurement-request-count", "80", "--percentile",
+                             "95", "--max-threads", "3", "--async", "-v", "-v"});
   EXPECT_EQ(plan.pass.interval, std::chrono::seconds(2));
   EXPECT_EQ(plan.pass.rule.percentage, 5);
   EXPECT_EQ(plan.pass.max_windows, 7);

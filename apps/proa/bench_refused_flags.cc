@@ -40,9 +40,19 @@ constexpr std::array<Refused, 20> kRefused = {{
     {"--metrics-interval", "metrics are read before and after the measurement"},
 }};
 
+void add_idle_flag(CLI::App& command, const char* flags, const char* why) {
+  command.add_flag_callback(
+             flags, [] {}, fmt::format("No effect: {}", why))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)  // scripts say -v -v
+      ->group("For perf_analyzer's scripts");
+}
+
 }  // namespace
 
-void add_refused_bench_flags(CLI::App& command) {
+void add_other_perf_analyzer_flags(CLI::App& command) {
+  add_idle_flag(command, "-a,--async", "sending never waits for answers");
+  add_idle_flag(command, "--serial-sequences", "a sequence has one request in flight");
+  add_idle_flag(command, "-v,--verbose", "--json and --html hold every window");
   for (const Refused& refused : kRefused) {
     command
         .add_option_function<std::vector<std::string>>(
