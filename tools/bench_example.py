@@ -19,7 +19,8 @@ PAGE = ROOT / "docs" / "bench-example.md"
 PICTURES = ROOT / "docs" / "bench-example"
 TEXT = """# A load test, read
 EfficientNet-Lite0, served by `proa serve` over HTTP on the machine that also makes the load; every request
-is a photograph, decoded and prepared beforehand (602 kB). Made by `tools/bench_example.py`.
+is a photograph, decoded and prepared beforehand (602 kB). Made by `tools/bench_example.py`. Where the machine
+had other work meanwhile, the report says so: unstable, INVALID.
 
 ## How much, and what does it cost? Closed loop, 1 to 6 in flight
     {closed_command}
