@@ -62,6 +62,7 @@ int run_serve(const ServeOptions& options) {
     return 2;
   }
   if (const std::string idle = options.repository.warning(); !idle.empty()) log::warn("{}", idle);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader of the log that is gone must not end the server
   EndSignals signals;
   std::atomic<bool> load_failed = false;
   Server server(options, [&](const lifecycle::LoadSummary& summary) {
