@@ -115,8 +115,11 @@ Status check_model_file(const storage::LocalFolder& repository, const fs::path& 
                         const std::string& file) {
   if (file.empty()) return {};
   const auto found = repository.find_inside(version_folder, file);
-  if (found || found.error().code == ErrorCode::kNotFound) return {};
-  return with_context("default_model_filename", found.error());
+  if (!found && found.error().code == ErrorCode::kNotFound) return {};
+  if (!found) return with_context("default_model_filename", found.error());
+  std::error_code failed;
+  // A folder that a link leads to was not looked into with the version's.
+  return fs::is_directory(*found, failed) ? repository.check_links(*found) : Status();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "fmt/ranges.h"
+#include "storage/model_name.h"
 
 namespace proa::lifecycle {
 namespace {
@@ -15,6 +16,26 @@ void warn_of_nothing(const std::vector<std::filesystem::path>& folders) {
   log::warn("no model in {}: a repository holds one folder a model, such as {}",
             log::printable(fmt::format("'{}'", fmt::join(paths, "', '"))),
             log::printable((folders.front() / "NAME/1/model.onnx").native()));
+}
+
+// Once, at the start: later looks pass over them silently.
+void warn_of_unusable_names(const std::filesystem::path& folder) {
+  const auto names = storage::list_names(folder);
+  if (!names) return;
+  for (const std::string& name : *names) {
+    std::error_code failed;
+    const Status usable = storage::check_model_name(name);
+    if (usable || !std::filesystem::is_directory(folder / name, failed)) continue;
+    log::warn("model repository '{}': a folder is passed over: {}", log::printable(folder.native()),
+              usable.error().message);
+  }
+}
+
+bool is_nowhere(std::span<const storage::LocalFolder> repositories, const std::string& name) {
+  return std::ranges::all_of(repositories, [&](const storage::LocalFolder& repository) {
+    const auto found = repository.find_model(name);
+    return !found && found.error().code == ErrorCode::kNotFound;
+  });
 }
 
 }  // namespace
@@ -35,6 +56,7 @@ ModelRepository::~ModelRepository() {
 Status ModelRepository::start() {
   PROA_ASSIGN(const std::set<std::string> found, open_folders());
   const std::set<std::string> names = names_to_load(found);
+  for (const std::string& name : names) PROA_TRY(storage::check_model_name(name));
   for (const std::string& name : names) catalog_->begin_load(name);
   {
     MutexLock lock(mutex_);
@@ -70,6 +92,7 @@ Result<std::set<std::string>> ModelRepository::open_folders() {
     auto folder = storage::LocalFolder::open(path);
     if (!folder) return with_context("model repository", std::move(folder.error()));
     PROA_ASSIGN(const std::vector<std::string> found, folder->list_models());
+    warn_of_unusable_names(path);
     names.insert(found.begin(), found.end());
     folders.push_back(*std::move(folder));
   }
@@ -100,7 +123,13 @@ Status ModelRepository::load_now(const std::string& name, LoadRequest request) {
     if (shutting_down_) return error::unavailable("the server is shutting down");
     ++under_way_;
   }
-  Status status = updater_.load(folders(), name, std::move(request));
+  const bool brings_files = !request.files.empty();
+  const std::vector<storage::LocalFolder> from = folders();
+  Status status = updater_.load(from, name, std::move(request));
+  if (!status && brings_files && !catalog_->has_ready(name) && is_nowhere(from, name)) {
+    // Otherwise clients could fill the index with names that nothing can ever be loaded from.
+    (void)updater_.unload(name, Catalog::Afterwards::kForget);
+  }
   {
     MutexLock lock(mutex_);
     --under_way_;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "config/proto_writer.h"
 #include "fmt/ranges.h"
+#include "storage/model_name.h"
 #include "storage/private_folder.h"
 
 namespace proa::lifecycle {
@@ -80,6 +81,8 @@ std::string failure_of(std::span<const Catalog::FailedVersion> versions) {
 
 Status ModelUpdater::load(std::span<const storage::LocalFolder> repositories,
                           const std::string& name, LoadRequest request) {
+  const Status named = storage::check_model_name(name);
+  if (!named) return fail(name, named.error());
   std::shared_ptr<const void> keep_alive;
   std::vector<storage::LocalFolder> from(repositories.begin(), repositories.end());
   if (!request.files.empty()) {

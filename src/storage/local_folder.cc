@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/log.h"
+#include "storage/model_name.h"
 
 namespace proa::storage {
 namespace {
@@ -41,9 +42,23 @@ bool lies_inside(const fs::path& path, const fs::path& root) {
   return end == root.end();
 }
 
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
-         name.find('\0') == std::string_view::npos;
+// Does opening it to read wait for somebody else, or do something to a device?
+bool is_special(const fs::path& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return false;  // gone, or a link that leads nowhere
+  return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+Error not_regular(const fs::path& path) {
+  return error::invalid_argument("'{}' is not a regular file", quoted(path));
+}
+
+// "s3" of "s3://bucket/models"; "" of paths.
+std::string_view object_store_of(std::string_view path) {
+  for (const std::string_view scheme : {"s3", "gs", "as"}) {
+    if (path.starts_with(scheme) && path.substr(scheme.size()).starts_with("://")) return scheme;
+  }
+  return "";
 }
 
 // Closes a file descriptor.
@@ -78,6 +93,12 @@ Status check_relative_path(std::string_view relative) {
 }
 
 Result<LocalFolder> LocalFolder::open(fs::path root) {
+  if (const std::string_view store = object_store_of(root.native()); !store.empty()) {
+    return error::invalid_argument(
+        "'{}': object stores ({}://) cannot be read yet: mount the bucket, or copy it to a local "
+        "folder first, and name that folder",
+        quoted(root), store);
+  }
   PROA_ASSIGN(const fs::path resolved, resolve(root));
   std::error_code failed;
   if (!fs::is_directory(resolved, failed)) {
@@ -92,6 +113,7 @@ Result<LocalFolder> LocalFolder::open(fs::path root) {
 Result<std::vector<std::string>> LocalFolder::list_models() const {
   PROA_ASSIGN(std::vector<std::string> names, list_names(root_));
   std::erase_if(names, [this](const std::string& name) {
+    if (!check_model_name(name) || is_known_clutter(name)) return true;
     std::error_code failed;
     // A link that leads nowhere stays: loading it tells the user why there is no such model.
     return !fs::is_symlink(root_ / name, failed) && !fs::is_directory(root_ / name, failed);
@@ -100,10 +122,7 @@ Result<std::vector<std::string>> LocalFolder::list_models() const {
 }
 
 Result<fs::path> LocalFolder::find_model(std::string_view name) const {
-  if (!is_plain_name(name)) {
-    return error::invalid_argument("'{}' is no model name: it must name a folder of the repository",
-                                   log::printable(name));
-  }
+  PROA_TRY(check_model_name(name));
   PROA_ASSIGN(const fs::path path, find_inside(root_, name));
   std::error_code failed;
   if (!fs::is_directory(path, failed)) {
@@ -137,6 +156,7 @@ Status LocalFolder::check_links(const fs::path& folder) const {
       return error::invalid_argument("'{}' holds more than the {} entries that are checked",
                                      quoted(folder), kMaxEntries);
     }
+    if (is_special(entries->path())) return not_regular(entries->path());
     std::error_code ignored;
     if (!entries->is_symlink(ignored)) continue;
     const auto inside =
@@ -154,9 +174,7 @@ Result<std::string> read_file(const fs::path& path, std::size_t limit_bytes) {
   if (file.fd() < 0) return cannot_read(path, last_error());
   struct stat info{};
   if (::fstat(file.fd(), &info) != 0) return cannot_read(path, last_error());
-  if (!S_ISREG(info.st_mode)) {
-    return error::invalid_argument("'{}' is not a regular file", quoted(path));
-  }
+  if (!S_ISREG(info.st_mode)) return not_regular(path);
   std::string content;
   content.resize(std::min(static_cast<std::size_t>(info.st_size), limit_bytes) + 1);
   std::size_t used = 0;

@@ -25,11 +25,11 @@ class LocalFolder {
   const std::filesystem::path& root() const { return root_; }
 
   // What can be a model: folders directly below the root (and links), in order of their names.
-  // Names that start with a dot are not models (".git", "..data", "lost+found" has none and is
-  // one).
+  // Not models: names that start with a dot (".git", "..data"), "lost+found" and "__pycache__", and
+  // what check_model_name() refuses.
   Result<std::vector<std::string>> list_models() const;
 
-  // That model's folder. Errors: kNotFound; kInvalidArgument when the name is no plain file name;
+  // That model's folder. Errors: kNotFound; kInvalidArgument as check_model_name();
   // kPermissionDenied when it leads out of the repository.
   Result<std::filesystem::path> find_model(std::string_view name) const;
 
@@ -40,10 +40,10 @@ class LocalFolder {
   Result<std::filesystem::path> find_inside(const std::filesystem::path& folder,
                                             std::string_view relative) const;
 
-  // Checks every link in `folder` and below: what reads the folder by itself (a SavedModel, weights
-  // beside a model file) must not be led out of the repository either.
-  // Errors: kPermissionDenied naming the link; kInvalidArgument when there are more than
-  // kMaxEntries entries.
+  // Checks `folder` and below for what reads it by itself (a SavedModel, weights beside a file): no
+  // link may lead out of the repository, nothing be a FIFO, socket or device, which would block.
+  // Errors: kPermissionDenied naming the link; kInvalidArgument naming what is no regular file, or
+  // when there are more than kMaxEntries entries.
   Status check_links(const std::filesystem::path& folder) const;
 
   static constexpr std::size_t kMaxEntries = 100'000;

@@ -26,6 +26,10 @@ TEST(LocalFolderTest, ListsFoldersAndLinksInOrder) {
   temp.make_folder(".git");
   temp.make_folder("..data");
   temp.make_folder("with space");
+  temp.make_folder("lost+found");
+  temp.make_folder("__pycache__");
+  temp.make_folder("not utf-8 \xff");
+  temp.make_folder("new\nline");
   temp.write("README.md", "no model");
   fs::create_symlink("nowhere", temp.path() / "broken");
   EXPECT_THAT(*open(temp.path()).list_models(),
@@ -38,6 +42,15 @@ TEST(LocalFolderTest, RefusesARootThatIsMissingOrAFile) {
   const Error file = LocalFolder::open(temp.write("file", "")).error();
   EXPECT_EQ(file.code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(file.message, HasSubstr("one sub-folder per model"));
+}
+
+TEST(LocalFolderTest, SaysWhatToDoAboutObjectStores) {
+  for (const char* url : {"s3://bucket/models", "gs://bucket", "as://account/container"}) {
+    const Error error = LocalFolder::open(url).error();
+    EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.message, HasSubstr(url));
+    EXPECT_THAT(error.message, HasSubstr("mount the bucket"));
+  }
 }
 
 TEST(LocalFolderTest, FindsAModelByItsPlainNameOnly) {
@@ -115,6 +128,23 @@ TEST(LocalFolderTest, ChecksEveryLinkBelowAFolder) {
   const Error error = folder.check_links(version).error();
   EXPECT_EQ(error.code, ErrorCode::kPermissionDenied);
   EXPECT_THAT(error.message, HasSubstr(deep.native()));
+}
+
+TEST(LocalFolderTest, RefusesWhatWouldBlockItsReader) {
+  TempFolder temp;
+  const fs::path version = temp.make_folder("repo/model/1");
+  const fs::path variables = temp.make_folder("repo/model/1/model.savedmodel/variables");
+  const LocalFolder folder = open(temp.path() / "repo");
+  EXPECT_TRUE(folder.check_links(version));
+  const fs::path pipe = variables / "data";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Error error = folder.check_links(version).error();
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr(pipe.native() + "' is not a regular file"));
+  fs::rename(pipe, temp.path() / "repo/pipe");
+  EXPECT_TRUE(folder.check_links(version));
+  fs::create_symlink("../../pipe", version / "model.onnx");
+  EXPECT_THAT(folder.check_links(version).error().message, HasSubstr("not a regular file"));
 }
 
 TEST(LocalFolderTest, AcceptsARootThatIsSwappedByALink) {
