@@ -186,6 +186,9 @@ Status Catalog::retire(std::string_view name, const std::string& reason, Afterwa
       return error::not_found("model '{}' is not in the repository", log::printable(name));
     }
     dropped = take_out(found->first, found->second, reason);
+    for (auto& [number, version] : found->second.versions) {
+      if (version.state == VersionState::kUnavailable) version.reason = reason;
+    }
     found->second.state = VersionState::kUnavailable;
     found->second.reason = reason;
     found->second.forget = afterwards == Afterwards::kForget;

@@ -1,4 +1,6 @@
 // What is loaded, kept and unloaded when models change, by the control mode.
+#include <sys/stat.h>
+
 #include <future>
 #include <thread>
 
@@ -151,6 +153,79 @@ TEST_F(ExplicitModeTest, FilesOfARequestLiveAsLongAsTheirVersion) {
   request.files = {{"1/x", "x"}};
   EXPECT_EQ(load(*repository, "../m", request).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(load(*repository, "a/b", request).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(ExplicitModeTest, ANameThatNoModelCanHaveLeavesNothingBehind) {
+  add_model("m");
+  temp_.make_folder("repo/not utf-8 \xff/1");
+  const auto repository = started({"*"});
+  const LoadRequest files{.config_json = R"({"backend": "scripted"})", .files = {{"1/x", "x"}}};
+  for (const std::string& name :
+       {std::string("a/b"), std::string(".."), std::string(), std::string(256, 'x'),
+        std::string("\xff"), std::string("a\nb")}) {
+    for (const LoadRequest& request : {LoadRequest(), files}) {
+      const Status status = load(*repository, name, request);
+      EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
+      EXPECT_THAT(status.error().message, HasSubstr("is no model name"));
+    }
+  }
+  EXPECT_THAT(listed(*repository), ElementsAre("m/1 READY"));
+  EXPECT_TRUE(repository->ready());
+
+  auto options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.startup_models = {"a/b"};
+  EXPECT_THAT(ModelRepository(std::move(options)).start().error().message,
+              HasSubstr("'a/b' is no model name"));
+}
+
+TEST_F(ExplicitModeTest, ForgetsAFailedLoadOfFilesWithoutAFolder) {
+  add_model("m");
+  const auto repository = started({"m"});
+  const LoadRequest broken{.config_json = R"({"backend": "scripted"})",
+                           .files = {{"1/broken", ""}}};
+  EXPECT_THAT(load(*repository, "ghost", broken).error().message, HasSubstr("is broken"));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
+  EXPECT_TRUE(repository->ready());
+  add_model("real");
+  ASSERT_FALSE(load(*repository, "real", broken));
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY", "real/1 UNAVAILABLE"));
+}
+
+TEST_F(ExplicitModeTest, UnloadClearsAFailedLoad) {
+  add_model("good");
+  add_model("bad");
+  temp_.write("repo/bad/1/broken", "");
+  add_model("odd", "no configuration");
+  const auto repository = started({"good"});
+  for (const char* name : {"bad", "odd"}) {
+    ASSERT_FALSE(load(*repository, name));
+    EXPECT_FALSE(repository->ready());
+    repository->unload(name);
+    EXPECT_TRUE(repository->ready()) << name;
+  }
+  for (const VersionStatus& line : repository->index()) {
+    EXPECT_EQ(line.reason, line.model == "good" ? "" : kUnloaded) << line.model;
+  }
+}
+
+TEST_F(ExplicitModeTest, RefusesAModelFileThatWouldBlockItsReader) {
+  add_model("m");
+  ASSERT_EQ(::mkfifo((temp_.path() / "repo/m/1/model.onnx").c_str(), 0600), 0);
+  EXPECT_THAT(load(*started(), "m").error().message, HasSubstr("is not a regular file"));
+}
+
+TEST_F(ExplicitModeTest, SaysThatTheWholeRepositoryIsMissing) {
+  add_model("m");
+  const auto repository = started({"m"});
+  const std::filesystem::path root = temp_.path() / "repo";
+  std::filesystem::rename(root, temp_.path() / "away");
+  for (const char* name : {"m", "other"}) {
+    const Error error = load(*repository, name).error();
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+    EXPECT_THAT(error.message, HasSubstr("repository '" + root.native() + "' is not there"));
+  }
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
 }
 
 class PollModeTest : public ModelRepositoryTest {

@@ -20,6 +20,22 @@ ModelLook sort_by_version(storage::FileStamps stamps) {
   return look;
 }
 
+namespace {
+
+// A model that is not found may be in a repository that is gone as a whole.
+Status check_roots(std::span<const storage::LocalFolder> repositories) {
+  for (const storage::LocalFolder& repository : repositories) {
+    std::error_code failed;
+    if (std::filesystem::is_directory(repository.root(), failed)) continue;
+    return error::unavailable(
+        "the model repository '{}' is not there: mount or restore it, then load again",
+        log::printable(repository.root().native()));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<ModelLook> look_at(std::span<const storage::LocalFolder> repositories,
                           std::string_view name) {
   storage::FileStamps stamps;
@@ -36,6 +52,7 @@ Result<ModelLook> look_at(std::span<const storage::LocalFolder> repositories,
     std::ranges::move(more, std::back_inserter(stamps));
   }
   if (!found) {
+    PROA_TRY(check_roots(repositories));
     return error::not_found("there is no folder '{}' in the model repository",
                             log::printable(name));
   }
