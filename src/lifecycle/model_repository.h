@@ -141,8 +141,6 @@ class ModelRepository {
   void first_load_ended(const std::string& name, bool loaded) PROA_EXCLUDES(mutex_);
 
   void poll() PROA_EXCLUDES(mutex_);
-  // Nothing when a repository cannot be listed just now.
-  std::optional<PollPolicy::Looks> look_at_all() const PROA_EXCLUDES(mutex_);
   void act(const PollPolicy::Actions& actions) PROA_EXCLUDES(mutex_);
   void stop_polling() PROA_EXCLUDES(mutex_);
 

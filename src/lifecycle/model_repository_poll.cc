@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "lifecycle/model_repository.h"
+#include "lifecycle/repository_watch.h"
 
 namespace proa::lifecycle {
 
@@ -9,6 +10,7 @@ namespace proa::lifecycle {
 
 void ModelRepository::poll() {
   PollPolicy policy;
+  RepositoryWatch watch(folders());
   bool look_again = false;
   MutexLock lock(mutex_);
   while (true) {
@@ -18,37 +20,13 @@ void ModelRepository::poll() {
     while (!shutting_down_ && steady_clock().now() < next) changed_.wait_until(mutex_, next);
     if (shutting_down_) return;
     lock.unlock();
-    if (auto looks = look_at_all()) {
+    if (auto looks = watch.look(folders())) {
       const PollPolicy::Actions actions = policy.step(*std::move(looks), updater_.tried());
       look_again = actions.look_again;
       act(actions);
     }
     lock.lock();
   }
-}
-
-std::optional<PollPolicy::Looks> ModelRepository::look_at_all() const {
-  const std::vector<storage::LocalFolder> all = folders();
-  std::set<std::string> names;
-  for (const storage::LocalFolder& folder : all) {
-    const auto found = folder.list_models();
-    if (!found) {
-      log::warn("model repository: {}; models stay as they are", found.error().message);
-      return std::nullopt;
-    }
-    names.insert(found->begin(), found->end());
-  }
-  PollPolicy::Looks looks;
-  for (const std::string& name : names) {
-    auto look = look_at(all, name);
-    if (look) {
-      looks.emplace(name, *std::move(look));
-    } else if (look.error().code != ErrorCode::kNotFound) {
-      log::warn("model '{}': {}", log::printable(name), look.error().message);
-      looks.emplace(name, std::nullopt);
-    }
-  }
-  return looks;
 }
 
 void ModelRepository::act(const PollPolicy::Actions& actions) {

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t modified_ns(const struct stat& info) {
-  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+std::int64_t to_ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 // Walks down one tree.
@@ -58,7 +58,8 @@ class Stamper {
       stamp.device = info.st_dev;
       stamp.inode = info.st_ino;
       stamp.size = static_cast<std::uint64_t>(info.st_size);
-      stamp.modified_ns = modified_ns(info);
+      stamp.modified_ns = to_ns(info.st_mtim);
+      stamp.changed_ns = to_ns(info.st_ctim);
     }
     stamps_.push_back(std::move(stamp));
     return {};

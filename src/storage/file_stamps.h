@@ -16,6 +16,7 @@ struct FileStamp {
   std::uint64_t inode = 0;
   std::uint64_t size = 0;  // bytes
   std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;  // also the last change of owner, mode or times
 
   bool operator==(const FileStamp&) const = default;
 };
