@@ -177,6 +177,19 @@ void check_version_policy(const VersionPolicy& policy, Problems& problems) {
   }
 }
 
+// Keys become labels of metrics behind a "_", as Prometheus writes them.
+void check_metric_tags(const ModelConfig& config, Problems& problems) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  for (const auto& [key, value] : config.metric_tags) {
+    if (key.find_first_not_of(kLetters) == std::string::npos) continue;
+    problems.add(fmt::format("metric_tags[{}]", log::printable(key)),
+                 fmt::format("'{}' cannot be the name of a metric's label: write letters, digits "
+                             "and _ only",
+                             log::printable(key)));
+  }
+}
+
 }  // namespace
 
 void check_values(const ModelConfig& config, bool max_batch_size_known, Problems& problems) {
@@ -196,6 +209,7 @@ void check_values(const ModelConfig& config, bool max_batch_size_known, Problems
     check_ordering(*config.dynamic_batching, problems);
   }
   check_instance_groups(config, problems);
+  check_metric_tags(config, problems);
   check_warm_ups(config, problems);
 }
 
