@@ -16,11 +16,12 @@ namespace proa::lifecycle {
 // batch.
 // Errors: kInvalidArgument, kNotFound, kPermissionDenied with sample and input: a file that is
 // missing, outside of the repository or larger than kMaxWarmUpFileBytes, a shape that is not
-// wholly known.
+// wholly known, a request of more than kMaxWarmUpBytes.
 Result<std::vector<core::WarmUpSample>> make_warm_up_samples(const storage::LocalFolder& repository,
                                                              const std::filesystem::path& folder,
                                                              const config::ModelConfig& config);
 
+inline constexpr std::size_t kMaxWarmUpBytes = std::size_t{1} << 30;  // of one request
 inline constexpr std::size_t kMaxWarmUpFileBytes = std::size_t{1} << 30;
 
 }  // namespace proa::lifecycle
