@@ -75,7 +75,7 @@ Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::in
                                                      .clock = options.clock,
                                                      .timer = options.timer,
                                                      .statistics = model->statistics_});
-  model->scheduler_->start();
+  PROA_TRY(model->scheduler_->start());
   model->load_time_ = options.clock->now() - began;
   return model;
 }

@@ -48,12 +48,13 @@ Scheduler::~Scheduler() {
   }
 }
 
-void Scheduler::start() {
-  if (options_.execution == Execution::kAsync) return;
+Status Scheduler::start() {
+  if (options_.execution == Execution::kAsync) return {};
   for (Token& token : tokens_) {
-    token.thread =
-        start_thread(thread_name(name_, token.index), [this, &token] { instance_thread(token); });
+    PROA_ASSIGN(token.thread, try_start_thread(thread_name(name_, token.index),
+                                               [this, &token] { instance_thread(token); }));
   }
+  return {};
 }
 
 void Scheduler::submit(std::unique_ptr<Request> request) {

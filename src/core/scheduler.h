@@ -47,8 +47,8 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
             Options options);
   ~Scheduler();
 
-  // Starts the instances' threads.
-  void start();
+  // Starts the instances' threads. Errors: kResourceExhausted; then stop() is what is left to do.
+  Status start();
   // Takes a request; see Model::infer. The caller holds the model.
   void submit(std::unique_ptr<Request> request) PROA_EXCLUDES(mutex_);
   // Asks again for instances that the gate has held back.

@@ -47,7 +47,7 @@ class SchedulerTest : public ::testing::Test {
                                                                 .timer = &timer_,
                                                                 .gate = setup.gate,
                                                                 .statistics = statistics_});
-    scheduler_->start();
+    EXPECT_TRUE(scheduler_->start());
   }
   void start(config::ModelConfig config) { start(std::move(config), Setup{}); }
 
@@ -434,7 +434,7 @@ TEST_F(SchedulerTest, InlineBatchesDoNotCaptureTheCallersThread) {
                          .timer = &timer_,
                          .statistics = std::make_shared<ModelStatistics>(1, clock_)});
   shared.scheduler = scheduler_.get();
-  scheduler_->start();
+  EXPECT_TRUE(scheduler_->start());
   auto first = request("first");
   first->sink = std::make_unique<EndlessSink>(shared);
   scheduler_->submit(std::move(first));

@@ -105,8 +105,13 @@ Status warm_up(const std::shared_ptr<Model>& model,
   std::vector<Status> results(instances.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 1; i < instances.size(); ++i) {
-    threads.push_back(start_thread(
-        "proa-load-warm", [&, i] { results[i] = warm_instance(model, *instances[i], samples); }));
+    auto thread = try_start_thread(
+        "proa-load-warm", [&, i] { results[i] = warm_instance(model, *instances[i], samples); });
+    if (thread) {
+      threads.push_back(*std::move(thread));
+    } else {
+      results[i] = std::move(thread.error());
+    }
   }
   results[0] = warm_instance(model, *instances[0], samples);
   for (std::thread& thread : threads) thread.join();
