@@ -6,10 +6,16 @@
 namespace proa::backends::openvino {
 
 BackgroundWarmUp::BackgroundWarmUp(std::unique_ptr<WarmUp> warm_up, std::vector<std::int64_t> sizes)
-    : warm_up_(std::move(warm_up)),
-      sizes_(std::move(sizes)),
-      idle_since_(steady_clock().now()),
-      thread_(start_thread("proa-warm-up", [this] { run(); })) {}
+    : warm_up_(std::move(warm_up)), sizes_(std::move(sizes)), idle_since_(steady_clock().now()) {
+  auto thread = try_start_thread("proa-warm-up", [this] { run(); });
+  if (thread) {
+    thread_ = *std::move(thread);
+    return;
+  }
+  log::warn("batch sizes are not warmed in the background: {}", thread.error().message);
+  warm_up_.reset();
+  finished_.store(true, std::memory_order_release);
+}
 
 BackgroundWarmUp::~BackgroundWarmUp() {
   {
@@ -17,7 +23,7 @@ BackgroundWarmUp::~BackgroundWarmUp() {
     stopping_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void BackgroundWarmUp::begin_request() {

@@ -73,6 +73,8 @@ Status merge_shapes(const Pair& pair, Shape& merged, bool& batch_opened) {
 Result<BoundTensor> bind_tensor(const Pair& pair, std::size_t port, bool& batch_opened) {
   PROA_TRY(check_type(pair));
   BoundTensor bound;
+  bound.name = pair.configured.name;
+  bound.narrowed = pair.known.narrowed;
   bound.port = port;
   bound.type = pair.configured.type;
   bound.rank_known = pair.known.shape.has_value();
@@ -148,6 +150,7 @@ Status bind_outputs(const Signature& signature, const config::ModelConfig& confi
 
 Result<Binding> bind(const Signature& signature, const config::ModelConfig& config) {
   Binding binding;
+  binding.model = config.name;
   binding.batches = config.batches();
   PROA_TRY(bind_inputs(signature, config, binding));
   PROA_TRY(bind_outputs(signature, config, binding));

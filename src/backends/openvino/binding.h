@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "backends/openvino/signature.h"
@@ -10,16 +11,19 @@ namespace proa::backends::openvino {
 
 // How one configured tensor and the model's own meet.
 struct BoundTensor {
+  std::string name;      // in the configuration
   std::size_t port = 0;  // index among the model's inputs or outputs
   DataType type = DataType::kInvalid;
   Shape model_shape;  // the model's whole shape; kAny = open. Outputs: may have less open extents
                       // than known before the model is reshaped
   bool rank_known = true;
   int copy_of_input = -1;  // outputs: the configured input that comes out unchanged
+  bool narrowed = false;   // inputs: their numbers must be checked; see number_limits.h
 };
 
 // A configuration matched with a model's signature. A plain value.
 struct Binding {
+  std::string model;  // its name
   bool batches = false;
   std::vector<BoundTensor> inputs;   // by index in the configuration
   std::vector<BoundTensor> outputs;  // by index in the configuration

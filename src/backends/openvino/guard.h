@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,9 @@ auto guarded(ErrorCode code, std::string_view what, Body&& body) {
     } else {
       return Outcome(body());
     }
+  } catch (const std::bad_alloc&) {
+    return Outcome(Error{ErrorCode::kResourceExhausted,
+                         std::string(what) + ": the machine has not enough memory for it"});
   } catch (const std::exception& e) {
     return Outcome(Error{code, std::string(what) + ": " + readable_reason(e.what())});
   } catch (...) {

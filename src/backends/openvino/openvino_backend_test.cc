@@ -1,5 +1,6 @@
 #include "backends/openvino/openvino_backend.h"
 
+#include <limits>
 #include <thread>
 
 #include "backends/openvino/testing/models.h"
@@ -202,6 +203,43 @@ TEST_F(OpenVinoBackendTest, GoesOnAfterAnInferenceThatFails) {
     ASSERT_FALSE(good.error) << good.error->message;
     EXPECT_EQ(good.outputs[0].shape, (Shape{2 * (round + 1), 4}));
   }
+}
+
+// OpenVINO itself would answer -1294967295 without an error.
+TEST_F(OpenVinoBackendTest, RefusesNumbersThatDoNotFitAndNobodyElses) {
+  config_.inputs.push_back(
+      {.name = "x", .type = DataType::kInt64, .dims = {1}, .reshape = Shape{}});
+  config_.outputs.push_back(
+      {.name = "y", .type = DataType::kInt64, .dims = {1}, .reshape = Shape{}});
+  serve(testing::add_constant_model(ov::element::i64, 1), 4);
+  const auto number = [](std::int64_t value) {
+    return make_tensor<std::int64_t>(DataType::kInt64, {1}, {value});
+  };
+  std::vector<std::unique_ptr<core::Request>> requests;
+  requests.push_back(make_request(1, {number(3000000000)}));
+  requests.push_back(make_request(1, {number(41)}));
+  const auto responses = run_batch(*instance_, std::move(requests));
+  ASSERT_TRUE(responses[0].error);
+  EXPECT_EQ(responses[0].error->code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(responses[0].error->message, AllOf(HasSubstr("model 'm', input 'x'"),
+                                                 HasSubstr("3000000000"), HasSubstr("INT32")));
+  ASSERT_FALSE(responses[1].error) << responses[1].error->message;
+  EXPECT_THAT(values_of<std::int64_t>(responses[1].outputs[0]), ElementsAre(42));
+  EXPECT_TRUE(run_one(*instance_, 1, {number(-3000000000)}).error);
+}
+
+TEST_F(OpenVinoBackendTest, TakesLargeIntegersThatOnlyBecomeFloats) {
+  serve(testing::to_float_model(ov::element::i64), 0);
+  const core::Response response =
+      run_one(*instance_, 1, {make_tensor<std::int64_t>(DataType::kInt64, {1}, {3000000000})});
+  ASSERT_FALSE(response.error) << response.error->message;
+  EXPECT_THAT(values_of<float>(response.outputs[0]), ElementsAre(3e9F));
+}
+
+// A configuration of this size must neither end the process nor fill its memory.
+TEST_F(OpenVinoBackendTest, LoadsWithTheLargestBatchSize) {
+  serve(testing::affine_model({-1, 2}), std::numeric_limits<std::int32_t>::max());
+  EXPECT_FALSE(run_one(*instance_, 1, {floats({1, 2}, {1, 2})}).error);
 }
 
 TEST_F(OpenVinoBackendTest, KeepsStringsOut) {

@@ -5,6 +5,8 @@
 
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
+#include "backends/openvino/host_buffer.h"
+#include "backends/openvino/number_limits.h"
 #include "base/check.h"
 
 namespace proa::backends::openvino {
@@ -37,6 +39,10 @@ void OpenVinoInstance::start(std::unique_ptr<core::Batch> batch, Done done) {
 }
 
 Status OpenVinoInstance::run(core::Batch& batch) {
+  if (!refuse_unfit_numbers(batch)) {
+    batch.inputs_ready = batch.computed = clock_.now();
+    return {};
+  }
   PROA_TRY(set_inputs(batch));
   PROA_TRY(set_outputs(batch.size()));
   batch.inputs_ready = clock_.now();
@@ -44,6 +50,27 @@ Status OpenVinoInstance::run(core::Batch& batch) {
   PROA_TRY(take_outputs(batch));
   batch.computed = clock_.now();
   return {};
+}
+
+bool OpenVinoInstance::refuse_unfit_numbers(core::Batch& batch) const {
+  std::size_t refused = 0;
+  for (std::size_t r = 0; r < batch.requests().size(); ++r) {
+    const std::vector<Tensor>& inputs = batch.requests()[r]->inputs;
+    for (std::size_t i = 0; i < binding_.inputs.size(); ++i) {
+      const BoundTensor& input = binding_.inputs[i];
+      if (!input.narrowed) continue;
+      Status fits = check_numbers_fit(input.type, inputs[i].data.bytes());
+      if (fits) continue;
+      batch.set_response(
+          r, core::Response{
+                 .error = with_context(fmt::format("model '{}', input '{}', {}", binding_.model,
+                                                   input.name, data_type_name(input.type)),
+                                       std::move(fits.error()))});
+      ++refused;
+      break;
+    }
+  }
+  return refused < batch.requests().size();
 }
 
 Status OpenVinoInstance::set_inputs(const core::Batch& batch) {
@@ -60,7 +87,9 @@ Status OpenVinoInstance::set_inputs(const core::Batch& batch) {
     } else {
       const std::size_t bytes = batch.input_bytes(i);
       Buffer& memory = gathered_[i];
-      if (!memory || memory.size() < bytes) memory = Buffer::allocate(bytes);
+      if (!memory || memory.size() < bytes) {
+        PROA_ASSIGN(memory, allocate_or_fail(input.name, bytes));
+      }
       batch.gather(i, memory.bytes().first(bytes));
       data = memory.data();
     }
@@ -79,7 +108,7 @@ Status OpenVinoInstance::set_outputs(std::int64_t batch_size) {
     if (binding_.batches && !shape.empty()) shape[0] = batch_size;
     if (output.rank_known && shape.is_fully_known()) {
       PROA_ASSIGN(const std::size_t bytes, dense_byte_size(output.type, shape));
-      outputs_[i] = host_memory().allocate(bytes);
+      PROA_ASSIGN(outputs_[i], allocate_or_fail(output.name, bytes));
       request_.set_output_tensor(output.port,
                                  ov::Tensor(type, to_ov_shape(shape), address(outputs_[i].data())));
       continue;

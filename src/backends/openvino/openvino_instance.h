@@ -30,6 +30,8 @@ class OpenVinoInstance final : public core::Instance {
 
  private:
   Status run(core::Batch& batch);
+  // Answers requests whose numbers OpenVINO cannot compute; false when none is left.
+  bool refuse_unfit_numbers(core::Batch& batch) const;
   Status set_inputs(const core::Batch& batch);
   Status set_outputs(std::int64_t batch_size);
   Status take_outputs(core::Batch& batch);

@@ -4,6 +4,7 @@
 
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
+#include "backends/openvino/number_limits.h"
 #include "backends/openvino/openvino_instance.h"
 #include "base/log.h"
 #include "openvino/runtime/properties.hpp"
@@ -84,6 +85,10 @@ Result<std::unique_ptr<OpenVinoModel>> OpenVinoModel::create(Runtime& runtime,
     PROA_ASSIGN(binding, bind(read_signature(*model), config));
   }
 
+  for (const std::string& warning : narrowing_warnings(*model)) {
+    log::warn("model {}: {}", log::printable(config.name), log::printable(warning));
+  }
+
   Runtime::Options how;
   how.precision = settings.precision;
   how.threads = settings.threads > 0 ? settings.threads : options.processors;
@@ -111,8 +116,10 @@ Status OpenVinoModel::warm_up(const config::ModelConfig& config, int streams) {
     log::debug("model {}: input extents are open, no warm-up", log::printable(name_));
     return {};
   }
+  std::vector<std::int64_t> order = warm_up_order(config);
+  std::erase_if(order, [&](std::int64_t size) { return size != 1 && !warm_up->fits(size); });
   PROA_ASSIGN(std::vector<std::int64_t> left,
-              warm_within(*warm_up, warm_up_order(config),
+              warm_within(*warm_up, std::move(order),
                           std::chrono::milliseconds(settings_.warm_up_ms), *options_.clock));
   if (left.empty() || settings_.warm_up_ms == 0) return {};
   log::debug("model {}: {} batch size(s) left to warm in the background", log::printable(name_),

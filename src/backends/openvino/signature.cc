@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "backends/openvino/convert.h"
+#include "backends/openvino/number_limits.h"
 #include "fmt/format.h"
 #include "openvino/core/model.hpp"
 #include "openvino/op/parameter.hpp"
@@ -85,7 +86,10 @@ std::string TensorSignature::to_string() const {
 
 Signature read_signature(const ov::Model& model) {
   Signature signature;
-  for (const auto& port : model.inputs()) signature.inputs.push_back(describe(port, false));
+  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
+    signature.inputs.push_back(describe(model.input(i), false));
+    signature.inputs.back().narrowed = is_narrowed(model, i);
+  }
   for (const auto& port : model.outputs()) {
     signature.outputs.push_back(describe(port, true));
     signature.outputs.back().copy_of_input =

@@ -28,6 +28,8 @@ struct TensorSignature {
   std::optional<Shape> shape;
   // Outputs: the index of the input that comes out unchanged, -1 when it is computed.
   int copy_of_input = -1;
+  // Inputs: OpenVINO computes them in a narrower type; see number_limits.h.
+  bool narrowed = false;
 
   // "FP32 [-1,3,224,224]"
   std::string to_string() const;

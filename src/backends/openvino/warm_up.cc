@@ -5,20 +5,37 @@
 
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
+#include "backends/openvino/host_buffer.h"
 #include "openvino/runtime/tensor.hpp"
 #include "tensor/tensor.h"
 
 namespace proa::backends::openvino {
 
 WarmUp::WarmUp(ov::CompiledModel model, const Binding& binding, int streams)
-    : batches_(binding.batches) {
+    : batches_(binding.batches), outputs_(binding.outputs) {
   for (const BoundTensor& input : binding.inputs) {
     Shape row = input.model_shape;
     if (batches_ && !row.empty()) row[0] = 1;
     possible_ &= input.rank_known && row.is_fully_known();
-    inputs_.push_back({input.port, to_ov_type(input.type), row, Buffer()});
+    inputs_.push_back({input.name, input.port, to_ov_type(input.type), row, Buffer()});
   }
   for (int i = 0; possible_ && i < streams; ++i) requests_.push_back(model.create_infer_request());
+}
+
+bool WarmUp::fits(std::int64_t batch_size) const {
+  std::size_t total = 0;
+  const auto add = [&](DataType type, Shape shape) {
+    if (batches_ && !shape.empty()) shape[0] = batch_size;
+    if (!shape.is_fully_known()) return true;
+    const auto bytes = dense_byte_size(type, shape);
+    return bytes && !__builtin_add_overflow(total, *bytes, &total) && total <= kMostWarmBytes;
+  };
+  for (const Input& input : inputs_) {
+    if (!add(from_ov_type(input.type), input.row)) return false;
+  }
+  return std::ranges::all_of(outputs_, [&](const BoundTensor& output) {
+    return !output.rank_known || add(output.type, output.model_shape);
+  });
 }
 
 Status WarmUp::prepare(std::int64_t batch_size) {
@@ -27,7 +44,7 @@ Status WarmUp::prepare(std::int64_t batch_size) {
     if (batches_) shape[0] = batch_size;
     PROA_ASSIGN(const std::size_t bytes, dense_byte_size(from_ov_type(input.type), shape));
     if (!input.zeros || input.zeros.size() < bytes) {
-      input.zeros = Buffer::allocate(bytes);
+      PROA_ASSIGN(input.zeros, allocate_or_fail(input.name, bytes));
       std::memset(input.zeros.data(), 0, bytes);
     }
     const ov::Tensor tensor(input.type, to_ov_shape(shape), input.zeros.data());
@@ -49,19 +66,17 @@ Status WarmUp::run(std::int64_t batch_size) {
 std::vector<std::int64_t> warm_up_order(const config::ModelConfig& config) {
   std::vector<std::int64_t> order{1};
   if (!config.batches()) return order;
+  const std::int64_t largest = std::min<std::int64_t>(config.max_batch_size, kLargestWarmSize);
   const auto add = [&](std::int64_t size) {
-    if (size < 1 || size > config.max_batch_size || order.size() >= kMostWarmSizes) return;
+    if (size < 1 || size > largest) return;
     if (std::ranges::find(order, size) == order.end()) order.push_back(size);
   };
-  add(config.max_batch_size);
+  add(largest);
   if (config.dynamic_batching) {
     for (const std::int32_t size : config.dynamic_batching->preferred_batch_sizes) add(size);
   }
-  for (std::int64_t size = 2; size < config.max_batch_size; size *= 2) add(size);
-  for (std::int64_t size = 3; size < config.max_batch_size && order.size() < kMostWarmSizes;
-       ++size) {
-    add(size);
-  }
+  for (std::int64_t size = 2; size < largest; size *= 2) add(size);
+  for (std::int64_t size = 3; size < largest; ++size) add(size);
   return order;
 }
 

@@ -1,5 +1,6 @@
 #include "backends/openvino/warm_up.h"
 
+#include <limits>
 #include <thread>
 
 #include "backends/openvino/background_warm_up.h"
@@ -25,8 +26,12 @@ TEST(WarmUpOrderTest, PutsTheUsefulSizesFirst) {
   EXPECT_THAT(warm_up_order(config), ElementsAre(1, 8, 2, 4, 3, 5, 6, 7));
   config.dynamic_batching.emplace().preferred_batch_sizes = {3, 6};
   EXPECT_THAT(warm_up_order(config), ElementsAre(1, 8, 3, 6, 2, 4, 5, 7));
-  config.max_batch_size = 1000;
-  EXPECT_EQ(warm_up_order(config).size(), kMostWarmSizes);
+  config.max_batch_size = std::numeric_limits<std::int32_t>::max();
+  config.dynamic_batching->preferred_batch_sizes = {1000, 5};
+  const std::vector<std::int64_t> order = warm_up_order(config);
+  EXPECT_EQ(order.size(), static_cast<std::size_t>(kLargestWarmSize));
+  EXPECT_THAT(std::vector(order.begin(), order.begin() + 4),
+              ElementsAre(1, kLargestWarmSize, 5, 2));
 }
 
 class WarmUpTest : public ::testing::Test {
@@ -50,6 +55,14 @@ class WarmUpTest : public ::testing::Test {
 TEST_F(WarmUpTest, NeedsKnownInnerExtents) {
   EXPECT_TRUE(make({-1, 4})->possible());
   EXPECT_FALSE(make({-1, -1})->possible());
+}
+
+TEST_F(WarmUpTest, CountsInputsAndOutputs) {
+  constexpr std::int64_t kRow = 1 << 20;  // 4 MiB in, 4 MiB out
+  const auto warm_up = make({-1, kRow});
+  EXPECT_TRUE(warm_up->fits(8));
+  EXPECT_FALSE(warm_up->fits(9));
+  EXPECT_FALSE(warm_up->fits(std::numeric_limits<std::int64_t>::max()));
 }
 
 TEST_F(WarmUpTest, RunsTheFirstSizeWhateverTheBudget) {

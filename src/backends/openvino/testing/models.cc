@@ -125,6 +125,20 @@ std::shared_ptr<ov::Model> non_zero_model(const ov::PartialShape& shape) {
   return std::make_shared<ov::Model>(ov::ResultVector{y}, ov::ParameterVector{x});
 }
 
+std::shared_ptr<ov::Model> add_constant_model(const ov::element::Type& type,
+                                              std::int64_t constant) {
+  const auto x = parameter(type, {-1}, "x");
+  const auto number = op::Constant::create(type, {}, {constant});
+  const auto y = result(std::make_shared<op::Add>(x, number), "y");
+  return std::make_shared<ov::Model>(ov::ResultVector{y}, ov::ParameterVector{x});
+}
+
+std::shared_ptr<ov::Model> to_float_model(const ov::element::Type& type) {
+  const auto x = parameter(type, {-1}, "x");
+  const auto y = result(std::make_shared<op::Convert>(x, ov::element::f32), "y");
+  return std::make_shared<ov::Model>(ov::ResultVector{y}, ov::ParameterVector{x});
+}
+
 std::shared_ptr<ov::Model> hard_reshape_model(const ov::PartialShape& shape,
                                               const std::vector<std::int64_t>& to) {
   const auto x = parameter(ov::element::f32, shape, "x");

@@ -20,6 +20,10 @@ std::shared_ptr<ov::Model> non_zero_model(const ov::PartialShape& shape);
 // y = x reshaped to `to` with numbers in the graph, as exporters leave them.
 std::shared_ptr<ov::Model> hard_reshape_model(const ov::PartialShape& shape,
                                               const std::vector<std::int64_t>& to);
+// y = x + `constant`, of that type, [N]: x and y.
+std::shared_ptr<ov::Model> add_constant_model(const ov::element::Type& type, std::int64_t constant);
+// y = x [N] of that type as FP32.
+std::shared_ptr<ov::Model> to_float_model(const ov::element::Type& type);
 // y = x as strings.
 std::shared_ptr<ov::Model> string_model();
 
