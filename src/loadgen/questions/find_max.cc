@@ -9,6 +9,11 @@
 namespace proa::loadgen {
 namespace {
 
+std::string nothing_answered(double rate, const Pass& pass) {
+  return fmt::format("nothing was answered at {:.4g}/s{}", rate,
+                     pass.errors.empty() ? "" : ": " + pass.errors[0].sample);
+}
+
 // One search: what is known so far.
 class Search {
  public:
@@ -129,6 +134,8 @@ class Search {
       const bool conclusive = !last.interrupted && (kept || last.valid);
       if (conclusive) {
         learn(rate, kept, verdict.confidence, last.requests_per_second());
+        // What no request survives says nothing about where to go from here.
+        if (low_ == 0 && last.requests_per_second() == 0) stop(nothing_answered(rate, last));
         return kept;
       }
       if (!last.interrupted && attempt < kAttempts) continue;

@@ -18,6 +18,7 @@ struct FindMaxOptions {
 // shows where to begin (or that nothing keeps the bound). Doubles the rate until it breaks, then
 // bisects, helped by what an overloaded server completes, until the gap is below `precision`; the
 // answer must keep the bound once more. Then one pass beyond it, which goodput comes from.
+// Stops, and says why, when nothing at all is answered before any rate has kept the bound.
 // Appends to `passes` all that were run.
 // Errors: those of `run`.
 Result<FindMaxResult> find_max(const FindMaxOptions& options, const RunPass& run,

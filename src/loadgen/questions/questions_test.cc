@@ -23,8 +23,9 @@ class ModelServer {
  public:
   ModelServer(double capacity, Duration service) : capacity_(capacity), service_(service) {}
 
-  double noise = 0;   // share of the service time, by chance
-  bool late = false;  // the generator cannot keep up
+  double noise = 0;    // share of the service time, by chance
+  bool late = false;   // the generator cannot keep up
+  bool fails = false;  // every request
   int passes = 0;
   int interrupt_at = 0;  // this pass is interrupted
 
@@ -46,6 +47,7 @@ class ModelServer {
       pass.counts.add(window.counts);
       pass.measured += window.duration;
     }
+    if (fails) pass.errors = {{"HTTP 503", pass.counts.errors, "all is broken"}};
     pass.valid = !late;
     pass.health.reason = late ? "it was late" : "";
     pass.interrupted = passes == interrupt_at;
@@ -80,6 +82,11 @@ class ModelServer {
     };
     const std::uint64_t completed = within(std::min(rate, capacity_));
     window.counts.sent = within(rate);
+    if (fails) {
+      window.counts.errors = window.counts.sent;
+      pass.windows.push_back(std::move(window));
+      return;
+    }
     window.counts.completed = window.counts.inferences = completed;
     std::uniform_real_distribution<double> draw(1 - noise, 1 + noise);
     for (std::uint64_t i = 0; i < completed; ++i) {
@@ -132,6 +139,18 @@ TEST(QuestionsTest, FindMaxSaysWhenNothingKeepsTheBound) {
   EXPECT_FALSE(at_once->found);
   EXPECT_EQ(again.passes, 1);
   EXPECT_THAT(at_once->text, HasSubstr("one request at a time breaks it"));
+}
+
+TEST(QuestionsTest, FindMaxStopsWhereNothingIsAnswered) {
+  ModelServer server(100, milliseconds(10));
+  server.fails = true;
+  std::vector<Pass> passes;
+  const auto answer =
+      find_max({.bound = {milliseconds(100), 99}, .first_rate = 10}, server.runner(), passes);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->found);
+  EXPECT_THAT(loads_of(passes), ElementsAre(10));
+  EXPECT_EQ(answer->text, "nothing is known, because nothing was answered at 10/s: all is broken");
 }
 
 TEST(QuestionsTest, FindMaxBlamesTheGeneratorWhereItIsToBlame) {
