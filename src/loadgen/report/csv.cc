@@ -174,6 +174,19 @@ bench::Level step_level(const bench::Level& level, const bench::ServerModel& ste
   return part;
 }
 
+// `text` as part of a file's name, whatever it is: other than letters, digits, '.', '_' and '-' as
+// %XX, also a dot in front.
+std::string file_name_of(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  std::string name;
+  for (const char c : text) {
+    const bool plain = kPlain.contains(c) && !(c == '.' && name.empty());
+    name += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
 }  // namespace
 
 std::vector<CsvFile> csv_report(const bench::BenchReport& report, const std::filesystem::path& path,
@@ -192,7 +205,8 @@ std::vector<CsvFile> csv_report(const bench::BenchReport& report, const std::fil
   }
   std::vector<CsvFile> files{{path, join(rows)}};
   for (const auto& [name, of_step] : steps) {
-    files.push_back({path.parent_path() / (name + "." + path.filename().string()), join(of_step)});
+    const std::string file = file_name_of(name) + "." + path.filename().string();
+    files.push_back({path.parent_path() / file, join(of_step)});
   }
   return files;
 }

@@ -74,5 +74,19 @@ TEST(CsvReportTest, StepsOfAnEnsembleHaveTheirFile) {
   EXPECT_THAT(split_lines(files[1].content)[2], StartsWith("4,500,0,243,4860,81,2430,81,0,80"));
 }
 
+TEST(CsvReportTest, NoNameOfAStepLeavesTheFolder) {
+  for (const auto& [model, file] : {std::pair{"../../x", "out/%2E.%2F..%2Fx_v1.perf.csv"},
+                                    std::pair{"/etc/x", "out/%2Fetc%2Fx_v1.perf.csv"},
+                                    std::pair{"a b%\n", "out/a%20b%25%0A_v1.perf.csv"},
+                                    std::pair{"Net-2.5", "out/Net-2.5_v1.perf.csv"}}) {
+    RunResult run = closed_loop_run();
+    run.passes[0].server[0].composing = true;
+    run.passes[0].server[0].model = model;
+    const auto files = csv_report(make_report(run), "out/perf.csv", false);
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_EQ(files[1].path, file);
+  }
+}
+
 }  // namespace
 }  // namespace proa::loadgen
