@@ -72,6 +72,9 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   };
 
   GrpcConnection& add_connection();
+  bool backing_off() const {
+    return back_off_.until() != TimePoint() && steady_clock().now() < back_off_.until();
+  }
   void pump();
   Lane* take_lane();
   GrpcConnection* find_room();
@@ -111,12 +114,13 @@ void GrpcClient::pump() {
   if (std::exchange(pumping_, true)) return;
   while (!waiting_.empty()) {
     Exchange& exchange = *waiting_.front();
-    if (back_off_.until() != TimePoint() && steady_clock().now() < back_off_.until()) {
+    if (backing_off()) {
       waiting_.pop_front();
       fail_unsent(exchange, last_failure_);
       continue;
     }
     Lane* lane = take_lane();
+    if (lane == nullptr && backing_off()) continue;  // connecting has just failed
     if (lane == nullptr) break;
     waiting_.pop_front();
     if (begin(*lane, exchange)) continue;
