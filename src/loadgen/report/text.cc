@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/log.h"
 #include "fmt/format.h"
 #include "loadgen/report/units.h"
 
@@ -27,7 +28,8 @@ std::string head(const bench::BenchReport& report) {
   std::string text =
       fmt::format("proa bench {}: {} over {}", report.version(), target.url(), target.protocol());
   if (!target.server_name().empty()) {
-    text += fmt::format(" ({} {})", target.server_name(), target.server_version());
+    text += fmt::format(" ({} {})", log::printable(target.server_name()),
+                        log::printable(target.server_version()));
   }
   text += '\n';
   for (const bench::Model& model : report.models()) {
@@ -63,8 +65,9 @@ std::string server_text(const bench::Level& level) {
   std::string text;
   for (const bench::ServerModel& model : level.server()) {
     if (model.success().count() == 0) continue;
-    text += fmt::format("  server   {}: {} requests, {} inferences in {} executions", model.name(),
-                        model.success().count(), model.inference_count(), model.execution_count());
+    text += fmt::format("  server   {}: {} requests, {} inferences in {} executions",
+                        log::printable(model.name()), model.success().count(),
+                        model.inference_count(), model.execution_count());
     if (model.execution_count() > 0) {
       text += fmt::format(" (batch {:.2f})", static_cast<double>(model.inference_count()) /
                                                  static_cast<double>(model.execution_count()));
@@ -103,7 +106,8 @@ std::string level_block(const bench::Level& level) {
   }
   text += '\n';
   for (const bench::ErrorGroup& group : level.errors()) {
-    text += fmt::format("  failed   {} x {}: {}\n", group.count(), group.kind(), group.sample());
+    text += fmt::format("  failed   {} x {}: {}\n", group.count(), log::printable(group.kind()),
+                        log::printable(group.sample()));
   }
   return text;
 }
@@ -127,7 +131,8 @@ std::string table(const bench::BenchReport& report) {
 
 std::string answers(const bench::BenchReport& report) {
   std::string text;
-  if (report.has_find_max()) text += fmt::format("find-max: {}\n", report.find_max().text());
+  if (report.has_find_max())
+    text += fmt::format("find-max: {}\n", log::printable(report.find_max().text()));
   if (report.has_binary_search_level() &&
       static_cast<int>(report.binary_search_level()) < report.levels_size()) {
     text += fmt::format("binary search: {} is the highest load within the threshold of {}\n",
@@ -158,7 +163,7 @@ std::string notes(const bench::BenchReport& report) {
     if (note.has_level() && static_cast<int>(note.level()) < report.levels_size()) {
       text += fmt::format("{}: ", report.levels(static_cast<int>(note.level())).name());
     }
-    text += note.text() + '\n';
+    text += log::printable(note.text()) + '\n';
   }
   return text.empty() ? text : '\n' + text;
 }

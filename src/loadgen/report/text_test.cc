@@ -40,6 +40,20 @@ TEST(ReportTextTest, ALevelWithoutASuccess) {
                           HasSubstr("failed   5 x connection refused: 127.0.0.1:1")));
 }
 
+TEST(ReportTextTest, WhatTheServerSaysCannotSteerTheTerminal) {
+  RunResult run = closed_loop_run();
+  run.server_name = "pro\x1b[2Ja";
+  run.passes[0].server[0].model = "lite\x07";
+  run.passes[0].counts.errors = 1;
+  run.passes[0].errors = {{"HTTP 500", 1, "\x1b]0;owned\x07\nall is well"}};
+  run.find_max = FindMaxResult{.text = "nothing is known, because \x1b[31m"};
+  run.find_max->rate = run.passes[0].load;
+  const std::string text = text_report(make_report(run));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("\x07"))));
+  EXPECT_THAT(text, Not(HasSubstr("\nall is well")));
+  EXPECT_THAT(text, HasSubstr("]0;owned"));
+}
+
 TEST(ReportTextTest, DurationsHaveTheUnitThatFits) {
   EXPECT_EQ(duration_text(0), "0 us");
   EXPECT_EQ(duration_text(999.4), "999 us");
