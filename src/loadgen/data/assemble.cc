@@ -102,11 +102,14 @@ std::size_t element_bytes(const Element& element) {
 
 Status check_memory(const std::vector<ElementStream>& streams, std::int64_t batch_size,
                     std::size_t max_bytes) {
+  const auto size = static_cast<std::size_t>(batch_size);
   double bytes = 0;
   for (const ElementStream& stream : streams) {
+    if (stream.empty()) continue;
+    // The payloads go through the stream until a batch ends with its last element.
+    const std::size_t rounds = size / std::gcd(stream.size(), size);
     for (const Element& element : stream) {
-      // Every element is in as many payloads as there are places in a batch, at most.
-      bytes += static_cast<double>(element_bytes(element)) * static_cast<double>(batch_size);
+      bytes += static_cast<double>(element_bytes(element)) * static_cast<double>(rounds);
     }
   }
   if (bytes <= static_cast<double>(max_bytes)) return {};

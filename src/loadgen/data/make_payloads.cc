@@ -93,7 +93,7 @@ Result<Elements> make_random(const std::vector<TensorSignature>& inputs,
   const std::size_t requests = std::max<std::size_t>(options.distinct, 1);
   for (std::size_t i = 0; i < requests * batch; ++i) {
     // As many whole requests as fit.
-    if (i >= batch && i % batch == 0 && bytes / i * (i + batch) * batch > options.max_bytes) break;
+    if (i >= batch && i % batch == 0 && bytes / i * (i + batch) > options.max_bytes) break;
     PROA_ASSIGN(Element element, make_element(inputs, [&](DataType type, const Shape& shape) {
                   return fill.make(type, shape);
                 }));

@@ -131,6 +131,16 @@ TEST(MakePayloadsTest, FewerRandomRequestsWhenMemoryIsShort) {
   EXPECT_EQ(made->payloads.size(), 2U);
   EXPECT_THAT(failure(model, {.input_data = {"zero"}, .max_bytes = 100}),
               HasSubstr("GB of memory"));
+  // Batches that go round once take what their elements do, not that times the batch size.
+  const ModelSignature batches = model_of({{"x", DataType::kFp32, {1000}}}, 8);
+  const auto pairs = make_payloads(batches, {.batch_size = 2, .max_bytes = 32'000});
+  ASSERT_TRUE(pairs) << pairs.error().message;
+  EXPECT_EQ(pairs->payloads.size(), 4U);
+  // One element eight times.
+  EXPECT_TRUE(
+      make_payloads(batches, {.input_data = {"zero"}, .batch_size = 8, .max_bytes = 32'000}));
+  EXPECT_FALSE(
+      make_payloads(batches, {.input_data = {"zero"}, .batch_size = 8, .max_bytes = 31'999}));
 }
 
 TEST(MakePayloadsTest, JsonFilesAddUpAndBatchesGoRound) {
