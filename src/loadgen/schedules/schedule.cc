@@ -13,6 +13,17 @@
 #include "loadgen/schedules/stages.h"
 
 namespace proa::loadgen {
+namespace {
+
+// "74.7", "0.125", "5000": a search tries rates with more digits than anybody reads.
+std::string rate_text(double rate) {
+  if (rate < 10) return fmt::format("{:.3g}", rate);
+  std::string text = fmt::format("{:.1f}", rate);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+}  // namespace
 
 double Load::mean_value() const {
   if (shape == LoadShape::kArrivals) {
@@ -35,9 +46,9 @@ std::string Load::to_string() const {
     case LoadShape::kConcurrency:
       return fmt::format("{:g} in flight", value);
     case LoadShape::kConstantRate:
-      return fmt::format("{:g}/s", value);
+      return rate_text(value) + "/s";
     case LoadShape::kPoissonRate:
-      return fmt::format("{:g}/s Poisson", value);
+      return rate_text(value) + "/s Poisson";
     case LoadShape::kArrivals:
       return fmt::format("{:.4g}/s by {} recorded gaps", mean_value(), gaps.size());
     case LoadShape::kStages:
@@ -62,8 +73,10 @@ Duration Load::length() const {
 std::unique_ptr<Arrivals> make_arrivals(const Load& load) {
   switch (load.shape) {
     case LoadShape::kConstantRate:
+      PROA_CHECK(load.value > 0, "a load without a rate has no arrivals");
       return std::make_unique<ConstantRate>(load.value);
     case LoadShape::kPoissonRate:
+      PROA_CHECK(load.value > 0, "a load without a rate has no arrivals");
       return std::make_unique<Poisson>(load.value, load.seed);
     case LoadShape::kArrivals:
       return std::make_unique<GapList>(load.gaps);

@@ -168,6 +168,13 @@ TEST(ScheduleTest, RefusesStagesThatAreNone) {
 TEST(ScheduleTest, SaysWhatTheLoadIs) {
   EXPECT_EQ((Load{.shape = LoadShape::kConcurrency, .value = 4}.to_string()), "4 in flight");
   EXPECT_EQ((Load{.shape = LoadShape::kPoissonRate, .value = 62.5}.to_string()), "62.5/s Poisson");
+  const auto rate = [](double value) {
+    return Load{.shape = LoadShape::kConstantRate, .value = value}.to_string();
+  };
+  EXPECT_EQ(rate(74.6667), "74.7/s");
+  EXPECT_EQ(rate(0.125), "0.125/s");
+  EXPECT_EQ(rate(999.98), "1000/s");
+  EXPECT_EQ(rate(1'234'567), "1234567/s");
   EXPECT_EQ((Load{.shape = LoadShape::kStages, .stages = {{1, 1, seconds(2)}, {1, 5, seconds(3)}}}
                  .to_string()),
             "stages 1:2 1-5:3");

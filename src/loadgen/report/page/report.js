@@ -73,9 +73,11 @@ function latency_range(values) {
 function draw_throughput() {
   const node = card("Throughput against latency", "Each point is a load level. Hollow: unstable or invalid.");
   const most = Math.max(...measured.map((l) => l.inferences_per_second));
+  // By load, not in the order they were tried in. A search begins with one level of another kind.
+  const along = measured.filter((l) => l.open_loop === measured.at(-1).open_loop).sort((a, b) => a.load - b.load);
   const chart = new Chart(node, { label: "throughput against latency", xscale: linear(0, most * 1.08), yscale: latency_range(measured.flatMap((l) => [l.latency.p50_us, l.latency.p99_us])), xformat: number, yformat: ms, xlabel: "inferences a second", ylabel: "latency" });
   for (const [i, [key, name]] of [["p50_us", "p50"], ["p99_us", "p99"]].entries()) {
-    chart.curve(measured.map((l) => [l.inferences_per_second, l.latency[key]]), color(i));
+    chart.curve(along.map((l) => [l.inferences_per_second, l.latency[key]]), color(i));
     for (const level of measured) {
       chart.point(level.inferences_per_second, level.latency[key], color(i), `${level.name}: ${number(level.inferences_per_second)}/s, ${name} ${ms(level.latency[key])}`, flag(level) !== "");
     }
