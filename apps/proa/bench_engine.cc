@@ -91,6 +91,7 @@ class EngineClient final : public loadgen::Client {
     exchange.sent = steady_clock().now();
     const std::uint64_t ticket = ++last_ticket_;
     under_way_.emplace(ticket, &exchange);
+    exchange.place = ticket;
     auto request = build(exchange);
     if (!request) {
       finish(ticket, steady_clock().now(), request.error());
@@ -114,10 +115,7 @@ class EngineClient final : public loadgen::Client {
   }
 
   void cancel(Exchange& exchange, Failure failure) override {
-    const auto at =
-        std::ranges::find(under_way_, &exchange, [](const auto& item) { return item.second; });
-    if (at == under_way_.end()) return;
-    under_way_.erase(at);
+    if (under_way_.erase(exchange.place) == 0) return;
     exchange.done = exchange.first_byte = steady_clock().now();
     exchange.failure = std::make_unique<Failure>(std::move(failure));
     sink_.finished(exchange);

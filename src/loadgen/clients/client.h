@@ -45,6 +45,7 @@ struct Exchange {
   std::uint64_t bytes_received = 0;
   std::vector<TimePoint> response_times;
   std::unique_ptr<Failure> failure;  // null = success
+  std::uint64_t place = 0;           // where the client finds it again; 0 = nowhere
 
   std::uint32_t in_flight_index = 0;  // the worker's
 };

@@ -1,7 +1,6 @@
 #include "loadgen/clients/grpc_client.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "loadgen/clients/answer.h"
 #include "loadgen/clients/encode_grpc.h"
 #include "loadgen/clients/grpc_connection.h"
+#include "loadgen/clients/waiting_list.h"
 
 namespace proa::loadgen {
 namespace {
@@ -45,7 +45,7 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   TimePoint ready_at() const override { return back_off_.until(); }
 
   void start(Exchange& exchange) override {
-    waiting_.push_back(&exchange);
+    waiting_.push(exchange);
     pump();
   }
   void flush() override {
@@ -93,7 +93,7 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   std::vector<std::unique_ptr<GrpcConnection>> connections_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> idle_;  // the last one used is the first to be used again
-  std::deque<Exchange*> waiting_;
+  WaitingList waiting_;
   bool pumping_ = false;
   std::int64_t preparing_ = 0;
   BackOff back_off_;
@@ -113,16 +113,14 @@ GrpcConnection& GrpcClient::add_connection() {
 void GrpcClient::pump() {
   if (std::exchange(pumping_, true)) return;
   while (!waiting_.empty()) {
-    Exchange& exchange = *waiting_.front();
     if (backing_off()) {
-      waiting_.pop_front();
-      fail_unsent(exchange, last_failure_);
+      fail_unsent(waiting_.take_front(), last_failure_);
       continue;
     }
     Lane* lane = take_lane();
     if (lane == nullptr && backing_off()) continue;  // connecting has just failed
     if (lane == nullptr) break;
-    waiting_.pop_front();
+    Exchange& exchange = waiting_.take_front();
     if (begin(*lane, exchange)) continue;
     idle_.push_back(lane);
     fail_unsent(exchange, {"connection closed", "the server takes no further calls"});
@@ -174,7 +172,7 @@ bool GrpcClient::begin(Lane& lane, Exchange& exchange) {
 }
 
 void GrpcClient::cancel(Exchange& exchange, Failure failure) {
-  if (std::erase(waiting_, &exchange) > 0) {
+  if (waiting_.remove(exchange)) {
     fail_unsent(exchange, std::move(failure));
     return;
   }

@@ -1,13 +1,13 @@
 #include "loadgen/clients/http_client.h"
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 
 #include "fmt/format.h"
 #include "loadgen/clients/answer.h"
 #include "loadgen/clients/http_connection.h"
+#include "loadgen/clients/waiting_list.h"
 
 namespace proa::loadgen {
 namespace {
@@ -38,7 +38,7 @@ class HttpClient final : public Client {
   TimePoint ready_at() const override { return back_off_.until(); }
 
   void start(Exchange& exchange) override {
-    waiting_.push_back(&exchange);
+    waiting_.push(exchange);
     pump();
   }
   void flush() override {}
@@ -84,7 +84,7 @@ class HttpClient final : public Client {
   ExchangeSink& sink_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Lane*> idle_;  // the last one used is the first to be used again
-  std::deque<Exchange*> waiting_;
+  WaitingList waiting_;
   bool pumping_ = false;
   std::int64_t preparing_ = 0;
   BackOff back_off_;
@@ -105,9 +105,7 @@ void HttpClient::pump() {
       lane = idle_.back();
       idle_.pop_back();
     }
-    Exchange& exchange = *waiting_.front();
-    waiting_.pop_front();
-    send(*lane, exchange);
+    send(*lane, waiting_.take_front());
   }
   pumping_ = false;
 }
@@ -132,7 +130,7 @@ void HttpClient::send(Lane& lane, Exchange& exchange) {
 }
 
 void HttpClient::cancel(Exchange& exchange, Failure failure) {
-  if (std::erase(waiting_, &exchange) > 0) {
+  if (waiting_.remove(exchange)) {
     exchange.sent = exchange.sent_all = steady_clock().now();
     finish(exchange, std::move(failure), exchange.sent);
     return;
