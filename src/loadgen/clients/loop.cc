@@ -29,6 +29,14 @@ Status Loop::open() {
   if (epoll_ < 0 || waker_.fd < 0) {
     return error::resource_exhausted("cannot make an event loop: {}", std::strerror(errno));
   }
+  epoll_event event;
+  const timespec at_once{};
+  if (::epoll_pwait2(epoll_, &event, 1, &at_once, nullptr) < 0 && errno != EINTR) {
+    return error::unimplemented(
+        "load cannot be sent on time here: epoll_pwait2 fails ({}); it needs Linux 5.11 or later, "
+        "and in a container a seccomp profile that knows it",
+        std::strerror(errno));
+  }
   watch(waker_.fd, EPOLLIN, waker_);
   return {};
 }

@@ -20,7 +20,8 @@ class Loop {
     virtual void on_ready(std::uint32_t events) = 0;
   };
 
-  // Errors: kResourceExhausted when the process has no descriptors left.
+  // Errors: kResourceExhausted when the process has no descriptors left; kUnimplemented where the
+  // kernel has no epoll_pwait2, or a seccomp filter forbids it.
   Status open();
   Loop() = default;
   ~Loop();
