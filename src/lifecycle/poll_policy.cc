@@ -30,6 +30,13 @@ PollAction decide(const ModelLook* loaded, const ModelLook* before, const ModelL
   return now == nullptr ? PollAction::kUnload : PollAction::kLoad;
 }
 
+bool PollPolicy::asked_before(const std::string& name, const ModelLook* look) {
+  const auto asked = asked_.find(name);
+  if (asked != asked_.end() && same(asked->second ? &*asked->second : nullptr, look)) return true;
+  asked_[name] = look != nullptr ? std::optional(*look) : std::nullopt;
+  return false;
+}
+
 PollPolicy::Actions PollPolicy::step(Looks now, const std::map<std::string, ModelLook>& loaded) {
   std::set<std::string> names;
   for (const auto& item : loaded) names.insert(item.first);
@@ -43,15 +50,16 @@ PollPolicy::Actions PollPolicy::step(Looks now, const std::map<std::string, Mode
     const ModelLook* from = find(loaded, name, nullptr);
     switch (decide(from, find(before_, name, from), look)) {
       case PollAction::kNothing:
+        asked_.erase(name);
         break;
       case PollAction::kLookAgain:
         actions.look_again = true;
         break;
       case PollAction::kLoad:
-        actions.load.push_back(name);
+        if (!asked_before(name, look)) actions.load.push_back(name);
         break;
       case PollAction::kUnload:
-        actions.unload.push_back(name);
+        if (!asked_before(name, nullptr)) actions.unload.push_back(name);
         break;
     }
     if (look != nullptr) {

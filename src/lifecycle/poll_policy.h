@@ -40,7 +40,12 @@ class PollPolicy {
   Actions step(Looks now, const std::map<std::string, ModelLook>& loaded);
 
  private:
+  // Whether that action was asked for at this look before and has not begun since: loads wait for
+  // a free thread, and must not be asked for again at every look.
+  bool asked_before(const std::string& name, const ModelLook* look);
+
   Looks before_;  // none = it was not there; no entry = not looked at yet, so as it was loaded
+  Looks asked_;   // the look that a load was asked for at; none = an unload
 };
 
 }  // namespace proa::lifecycle

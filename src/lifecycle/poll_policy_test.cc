@@ -81,5 +81,19 @@ TEST(PollPolicyTest, NeedsTwoLooksToBelieveThatAModelIsGone) {
   EXPECT_THAT(policy.step({}, loaded).unload, ElementsAre("m"));
 }
 
+TEST(PollPolicyTest, AsksOnceForWhatHasNotBegunYet) {
+  PollPolicy policy;
+  const std::map<std::string, ModelLook> loaded = {{"gone", kA}};
+  policy.step({{"new", kA}}, loaded);
+  auto actions = policy.step({{"new", kA}}, loaded);
+  EXPECT_THAT(actions.load, ElementsAre("new"));
+  EXPECT_THAT(actions.unload, ElementsAre("gone"));
+  actions = policy.step({{"new", kA}}, loaded);  // both still wait for a thread
+  EXPECT_THAT(actions.load, IsEmpty());
+  EXPECT_THAT(actions.unload, IsEmpty());
+  policy.step({{"new", kB}}, loaded);
+  EXPECT_THAT(policy.step({{"new", kB}}, loaded).load, ElementsAre("new"));
+}
+
 }  // namespace
 }  // namespace proa::lifecycle
