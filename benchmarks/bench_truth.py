@@ -59,8 +59,8 @@ def percentile_rows(protocol, script_name, loop, flags):
     errors = {name: (level["latency"][name] - value) for name, value in true.items()}
     used = {name: abs(errors[name]) / max(0.01 * true[name], 50) for name in true}
     worst = max(used, key=used.get)
-    rows = [harness.Row(f"{protocol}, {loop}, {script_name}: worst of the allowance", used[worst], 1,
-                        "x", detail={"percentile": worst, "errors_us": errors, "true_us": true,
+    rows = [harness.Row(f"{protocol}, {loop}, {script_name}: {worst} of the allowance", used[worst],
+                        1, "x", detail={"percentile": worst, "errors_us": errors, "true_us": true,
                                      "valid": level["valid"]})]
     if "stall" in script_name and loop == "open loop":
         rows.append(harness.Row(f"{protocol}: the stall in the open loop's p99.9",
@@ -91,11 +91,11 @@ def rate_rows(protocol, seconds):
     distance = max(np.max(steps[1:] - expected), np.max(expected - steps[:-1]))
     critical = 1.628 / math.sqrt(len(gaps))  # 1 % of true Poisson processes are farther away
     return [harness.Row(f"{protocol}: sent rate against asked, at 80 % of capacity",
-                        abs(sent / asked - 1) * 100, 0.5, " %",
-                        detail={"asked": asked, "sent": sent,
+                        float(abs(sent / asked - 1) * 100), 0.5, " %",
+                        detail={"asked": asked, "sent": float(sent),
                                 "reported": report["levels"][-1]["health"]["sent_rate"]}),
             harness.Row(f"{protocol}: Poisson gaps, distance of the critical one (KS, 1 %)",
-                        distance / critical, 1, "x", detail={"gaps": len(gaps)})]
+                        float(distance / critical), 1, "x", detail={"gaps": len(gaps)})]
 
 
 def keeps_bound(rate, bound_ms, seed, poisson, seconds=60):
