@@ -19,12 +19,10 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 # Rooms whose unit tests run threads against each other; ThreadSanitizer builds only these.
-THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe", "loadgen")
+THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe")
 # End-to-end tests that send what no proper client sends.
 HOSTILE = ("tests/e2e/test_hostile.py", "tests/e2e/test_hostile_http.py")
 STEP_LIMIT_S = 30 * 60
-# UndefinedBehaviorSanitizer only prints unless told to end the process.
-UNDEFINED_ENDS = ["UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"]
 
 
 @dataclasses.dataclass
@@ -123,23 +121,17 @@ def run_stage(name, steps):
     return outcome
 
 
-def with_environment(environment, command):
-    """The command with these NAME=VALUE for itself and what it starts."""
-    return ["env", *environment, *command] if environment else command
-
-
-def ctest(folder, report, jobs, environment=()):
+def ctest(folder, report, jobs):
     junit = LOGS / report
-    return Step(with_environment(environment, [
-        "ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(jobs),
-        "--output-junit", str(junit)]), junit)
+    return Step(["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error",
+                 "-j", str(jobs), "--output-junit", str(junit)], junit)
 
 
 def pytest(report, *arguments, environment=()):
+    """environment: NAME=VALUE for the tests and what they start."""
     junit = LOGS / report
-    return Step(with_environment(environment, [
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={junit}",
-        *arguments]), junit)
+    return Step([*(["env", *environment] if environment else []), sys.executable, "-m", "pytest", "-q",
+                 "-p", "no:cacheprovider", f"--junit-xml={junit}", *arguments], junit)
 
 
 def fuzz(report, seconds, jobs):
@@ -188,10 +180,10 @@ def stages(jobs):
                  "UndefinedBehaviorSanitizer", [
             configure("asan"),
             build("asan", jobs),
-            ctest("build/asan", "asan.xml", jobs, UNDEFINED_ENDS),
+            ctest("build/asan", "asan.xml", jobs),
             # Freed memory is kept aside to find its later use; the tests look at what a server holds.
             pytest("asan-hostile.xml", *HOSTILE, "--proa", "build/asan/bin/proa",
-                   environment=["ASAN_OPTIONS=quarantine_size_mb=16", *UNDEFINED_ENDS])]),
+                   environment=["ASAN_OPTIONS=quarantine_size_mb=16"])]),
         "tsan": ("unit tests of " + ", ".join(threaded) + " and a busy server under "
                  "ThreadSanitizer", [
             configure("tsan"),
