@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "free_memory.h"
-#include "gpu_figures.h"
+#include "observe/gpu_figures.h"
 #include "server_figures.h"
 #include "storage/local_folder.h"
 
@@ -139,7 +139,7 @@ std::string Server::render_metrics() {
   std::ranges::move(repository_figures(repository_), std::back_inserter(figures));
   if (options_.metrics_options.gpu) {
     std::call_once(gpu_monitor_made_, [this] { gpu_monitor_.emplace(); });
-    std::ranges::move(gpu_figures(gpu_monitor_->read()), std::back_inserter(figures));
+    std::ranges::move(observe::gpu_figures(gpu_monitor_->read()), std::back_inserter(figures));
   }
   return metrics_.render(repository_.ready_models(), figures);
 }

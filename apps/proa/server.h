@@ -6,7 +6,6 @@
 #include <string>
 
 #include "backends/list.h"
-#include "base/nvml.h"
 #include "base/result.h"
 #include "base/timer.h"
 #include "core/memory_budget.h"
@@ -14,6 +13,7 @@
 #include "frontends/frontend.h"
 #include "lifecycle/model_repository.h"
 #include "net/loop_group.h"
+#include "observe/gpu_monitor.h"
 #include "observe/metrics.h"
 #include "serve_options.h"
 
@@ -53,7 +53,7 @@ class Server {
   core::MemoryBudget budget_;
   observe::Metrics metrics_;
   std::once_flag gpu_monitor_made_;  // when metrics are first asked for
-  std::optional<GpuMonitor> gpu_monitor_;
+  std::optional<observe::GpuMonitor> gpu_monitor_;
   frontends::Frontend frontend_;  // outlives the loops that call it
   net::LoopGroup loops_;          // outlives the models that answer into it
   TimerThread timer_;

@@ -1,10 +1,10 @@
-#include "base/nvml.h"
+#include "observe/gpu_monitor.h"
 
 #include <dlfcn.h>
 
 #include <array>
 
-namespace proa {
+namespace proa::observe {
 namespace {
 
 // The few declarations of nvml.h that are used; the library's interface is fixed.
@@ -86,4 +86,4 @@ std::vector<GpuReading> GpuMonitor::read() const {
   return readings;
 }
 
-}  // namespace proa
+}  // namespace proa::observe

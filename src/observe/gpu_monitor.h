@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace proa {
+namespace proa::observe {
 
 // What NVIDIA's management library says of one GPU. What it does not know is 0.
 struct GpuReading {
@@ -33,4 +33,4 @@ class GpuMonitor {
   std::unique_ptr<const Library> library_;  // null: not there
 };
 
-}  // namespace proa
+}  // namespace proa::observe

@@ -1,9 +1,9 @@
-#include "gpu_figures.h"
+#include "observe/gpu_figures.h"
 
-namespace proa {
+namespace proa::observe {
 
-std::vector<observe::ServerFigure> gpu_figures(std::span<const GpuReading> readings) {
-  using Figure = observe::ServerFigure;
+std::vector<ServerFigure> gpu_figures(std::span<const GpuReading> readings) {
+  using Figure = ServerFigure;
   struct Row {
     const char* name;
     const char* help;
@@ -29,4 +29,4 @@ std::vector<observe::ServerFigure> gpu_figures(std::span<const GpuReading> readi
   return figures;
 }
 
-}  // namespace proa
+}  // namespace proa::observe

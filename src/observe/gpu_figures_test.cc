@@ -1,9 +1,9 @@
-#include "gpu_figures.h"
+#include "observe/gpu_figures.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace proa {
+namespace proa::observe {
 namespace {
 
 TEST(GpuFiguresTest, EveryGpuHasTritonsNamesAndItsLabel) {
@@ -16,7 +16,7 @@ TEST(GpuFiguresTest, EveryGpuHasTritonsNamesAndItsLabel) {
   ASSERT_EQ(figures[1].labels.size(), 1u);
   EXPECT_EQ(figures[1].labels[0], std::pair(std::string("gpu_uuid"), std::string("GPU-b")));
   EXPECT_EQ(figures[11].name, "nv_energy_consumption");
-  EXPECT_EQ(figures[11].kind, observe::ServerFigure::Kind::kCounter);
+  EXPECT_EQ(figures[11].kind, ServerFigure::Kind::kCounter);
   EXPECT_TRUE(gpu_figures({}).empty());
 }
 
@@ -26,4 +26,4 @@ TEST(GpuFiguresTest, AMachineWithoutTheLibraryHasNone) {
 }
 
 }  // namespace
-}  // namespace proa
+}  // namespace proa::observe
