@@ -28,7 +28,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::string_view trim(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -36,7 +36,7 @@ std::string_view trim(std::string_view text) {
 
 template <class Value>
 std::optional<Value> parse_value(std::string_view text) {
-  text = trim(text);
+  text = without_spaces(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   return parse_number<Value>(text);
 }
@@ -135,7 +135,7 @@ Result<std::optional<Shape>> take_shape(std::string_view& text) {
   std::optional<Shape> shape(std::in_place);
   const std::string_view extents = text.substr(1, end - 1);
   for (const std::string_view part : split(extents, ',')) {
-    if (trim(extents).empty()) break;
+    if (without_spaces(extents).empty()) break;
     const auto extent = parse_value<std::int64_t>(part);
     if (!extent || *extent < 0) return malformed;
     shape->push_back(*extent);

@@ -14,6 +14,9 @@ namespace proa {
 // ASCII letters only; other bytes stay.
 std::string lower_case(std::string_view text);
 
+// `text` without the spaces and tabs around it.
+std::string_view trim(std::string_view text);
+
 // The lines of a text without their ends ("\n" or "\r\n"), as views into it. A line end at the end
 // of the text starts no further line.
 std::vector<std::string_view> split_lines(std::string_view text);

@@ -22,6 +22,13 @@ TEST(TextTest, SplitsLinesOfBothKinds) {
   EXPECT_THAT(split_lines("a\rb"), ElementsAre("a\rb"));
 }
 
+TEST(TextTest, TrimsSpacesAndTabs) {
+  EXPECT_EQ(trim(" \ta \t b\t "), "a \t b");
+  EXPECT_EQ(trim("a\n"), "a\n");
+  EXPECT_EQ(trim(" \t"), "");
+  EXPECT_EQ(trim(""), "");
+}
+
 TEST(TextTest, ParsesWholeNumbersOnly) {
   EXPECT_EQ(parse_number<int>("-12"), -12);
   EXPECT_EQ(parse_number<double>("1.5e2"), 150);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "zlib.h"
 
 namespace proa::frontends {
@@ -16,12 +17,6 @@ constexpr int kEitherWindow = kZlibWindow + 32;  // inflate recognises the heade
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return (x | 0x20) == (y | 0x20); });
-}
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 // The weight of "gzip;q=0.5" in thousandths; 1000 without one.

@@ -23,12 +23,6 @@ bool same_name(std::string_view name, std::string_view lower) {
   });
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 }  // namespace
 
 void HttpResponseReader::start(Keep keep) {

@@ -10,13 +10,6 @@ namespace {
 
 constexpr double kMostUs = 3.6e9;  // an hour
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t";
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 }  // namespace
 
 Result<std::vector<Duration>> parse_gaps(std::string_view text) {
