@@ -110,6 +110,7 @@ class BackOff {
     until_ = TimePoint();
   }
   TimePoint until() const { return until_; }
+  bool holds(TimePoint now) const { return until_ != TimePoint() && now < until_; }
 
  private:
   static constexpr Duration kFirst = std::chrono::milliseconds(50);

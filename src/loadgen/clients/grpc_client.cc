@@ -72,9 +72,7 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   };
 
   GrpcConnection& add_connection();
-  bool backing_off() const {
-    return back_off_.until() != TimePoint() && steady_clock().now() < back_off_.until();
-  }
+  bool backing_off() const { return back_off_.holds(steady_clock().now()); }
   void pump();
   Lane* take_lane();
   GrpcConnection* find_room();

@@ -112,8 +112,7 @@ void HttpClient::pump() {
 
 void HttpClient::send(Lane& lane, Exchange& exchange) {
   lane.exchange = &exchange;
-  if (!lane.connection.connected() && back_off_.until() != TimePoint() &&
-      steady_clock().now() < back_off_.until()) {
+  if (!lane.connection.connected() && back_off_.holds(steady_clock().now())) {
     exchange.sent = exchange.sent_all = steady_clock().now();
     end(lane, last_failure_);
     return;
