@@ -30,21 +30,6 @@ void check_older_versions(const lifecycle::ModelPlan& plan, ModelCheck& check) {
   }
 }
 
-void check_warm_up_files(const storage::LocalFolder& repository, const lifecycle::ModelPlan& plan,
-                         ModelCheck& check) {
-  for (const config::WarmUp& warm_up : plan.config.warm_ups) {
-    for (const auto& [name, input] : warm_up.inputs) {
-      if (input.data != config::WarmUp::Data::kFile) continue;
-      const auto found = repository.find_inside(plan.folder, "warmup/" + input.file);
-      if (found) continue;
-      add_errors(with_context(fmt::format("model_warmup '{}', input '{}'",
-                                          log::printable(warm_up.name), log::printable(name)),
-                              found.error()),
-                 check.errors);
-    }
-  }
-}
-
 ModelCheck check_model(const storage::LocalFolder& repository, const std::string& name,
                        const lifecycle::ModelLoader& loader) {
   ModelCheck check;
@@ -55,7 +40,6 @@ ModelCheck check_model(const storage::LocalFolder& repository, const std::string
     return check;
   }
   check_older_versions(*plan, check);
-  check_warm_up_files(repository, *plan, check);
   check.warnings = std::move(plan->warnings);
   check.backend = plan->config.backend;
   check.max_batch_size = plan->config.max_batch_size;
