@@ -92,6 +92,7 @@ class Http1Parser::Callbacks final : public http::basic_parser<true> {
   void on_finish_impl(error_code&) override {}
 
   std::string_view chunk_data;
+  bool wants_more = false;  // it has seen the beginning of this input already
   std::optional<Refusal> refusal;
   int hosts = 0;
 
@@ -197,10 +198,15 @@ std::optional<Refusal> Http1Parser::check_head(const Limits& limits, const Http1
 Http1Parser::Chunk Http1Parser::next_chunk(std::string_view input) {
   Chunk chunk;
   Callbacks& parser = *slot_->parser;
+  // Beast asserts, when it looks at a last chunk for the second time, that the input is as long as
+  // the shortest one, "0\r\n\r\n".
+  constexpr std::size_t kShortestEnd = 5;
+  if (parser.wants_more && input.size() < kShortestEnd) return chunk;
   error_code failed;
   parser.chunk_data = {};
   chunk.used = parser.put({input.data(), input.size()}, failed);
-  if (failed == http::error::need_more) return chunk;
+  parser.wants_more = failed == http::error::need_more;
+  if (parser.wants_more) return chunk;
   if (failed) {
     chunk.refusal = Refusal{400, fmt::format("malformed chunked body: {}", failed.message())};
     return chunk;

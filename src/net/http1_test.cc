@@ -117,7 +117,8 @@ TEST(Http1Test, AcceptsAConversationByteByByte) {
   Http1Client client(server.port());
   const std::string conversation =
       http1_request("POST", "/a", "first") +
-      "POST /b HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nsecond\r\n0\r\n\r\n";
+      "POST /b HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nsecond\r\n0\r\n\r\n"
+      "POST /c HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: 1\r\n\r\n";
   for (const char c : conversation) {
     const std::uint64_t before = server.group().stats().bytes_received;
     ASSERT_TRUE(client.send({&c, 1}));
@@ -125,6 +126,7 @@ TEST(Http1Test, AcceptsAConversationByteByByte) {
   }
   EXPECT_EQ(client.read_response().body, "first");
   EXPECT_EQ(client.read_response().body, "second");
+  EXPECT_EQ(client.read_response().body, "");
 }
 
 TEST(Http1Test, AnswersPipelinedRequestsInOrderThoughAnsweredByThreads) {
