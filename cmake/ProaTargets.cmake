@@ -1,3 +1,27 @@
+# The headers that nearly every file includes are compiled once for all libraries and once for all test
+# programs: a third of a cold build. clang wants the same definitions everywhere, so only for g++.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(PROA_PRECOMPILE ON)
+  add_library(proa_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
+  target_link_libraries(proa_precompiled PRIVATE fmt::fmt)
+  # Found through the include path, so that what is compiled is the same in every checkout (ccache).
+  target_include_directories(proa_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
+  target_precompile_headers(proa_precompiled PRIVATE <precompiled.h>)
+  if(PROA_BUILD_TESTS)
+    add_executable(proa_test_precompiled EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
+    target_link_libraries(proa_test_precompiled PRIVATE fmt::fmt GTest::gmock)
+    target_include_directories(proa_test_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
+    target_precompile_headers(proa_test_precompiled PRIVATE <precompiled.h> <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+endif()
+
+# Where tests find the files of the checkout.
+if(PROA_BUILD_TESTS)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/source_path.cc.in" "${PROJECT_BINARY_DIR}/source_path.cc" @ONLY)
+  add_library(proa_source_path STATIC "${PROJECT_BINARY_DIR}/source_path.cc")
+  target_include_directories(proa_source_path PUBLIC "${PROJECT_SOURCE_DIR}/src")
+endif()
+
 # proa_library(NAME SOURCES a.cc... [DEPS target...]): the static library of one room of src/.
 # DEPS are public. Includes are written from src/ ("base/result.h").
 function(proa_library name)
@@ -5,6 +29,9 @@ function(proa_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  if(PROA_PRECOMPILE)
+    target_precompile_headers(${name} REUSE_FROM proa_precompiled)
+  endif()
 endfunction()
 
 # proa_test(NAME SOURCES a_test.cc... DEPS target... [LABEL unit]): one test program; each TEST becomes a ctest.
@@ -17,8 +44,10 @@ function(proa_test name)
     set(ARG_LABEL unit)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE PROA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} proa_source_path GTest::gmock GTest::gtest_main)
+  if(PROA_PRECOMPILE)
+    target_precompile_headers(${name} REUSE_FROM proa_test_precompiled)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 120)
 endfunction()

@@ -1,5 +1,6 @@
 #include "model_place.h"
 
+#include "base/testing/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -19,7 +20,7 @@ std::string place(const std::string& model, const std::string& url = "", bool in
 
 TEST(ModelPlaceTest, TakesABareNameForTheServersModel) {
   // The folder is there, and yet the server is asked.
-  std::filesystem::current_path(PROA_SOURCE_DIR);
+  std::filesystem::current_path(source_path(""));
   ASSERT_TRUE(std::filesystem::exists("src"));
   EXPECT_EQ(place("src"), "at http://127.0.0.1:8000");
   EXPECT_EQ(place("resnet", "host:81/x/"), "at http://host:81/x");

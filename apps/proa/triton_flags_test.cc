@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve_options.h"
@@ -83,7 +84,7 @@ TEST_F(TritonFlagsTest, TellsAllAtOnce) {
 }
 
 TEST_F(TritonFlagsTest, StandInTheDocumentWordForWord) {
-  std::ifstream file(PROA_SOURCE_DIR "/docs/serve.md");
+  std::ifstream file(source_path("docs/serve.md"));
   std::stringstream document;
   document << file.rdbuf();
   EXPECT_THAT(document.str(), HasSubstr(triton_flags_as_markdown()));

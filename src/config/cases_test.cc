@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "config/complete.h"
 #include "config/parse.h"
 #include "config/proto_writer.h"
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCases = fs::path(PROA_SOURCE_DIR) / "src/config/cases";
+const fs::path kCases = source_path("src/config/cases");
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/model_config.pb.h"
@@ -55,7 +56,7 @@ TEST(FieldRulesTest, GiveAReasonForWhatIsNotHonoured) {
 }
 
 TEST(FieldRulesTest, StandInTheDocumentWordForWord) {
-  std::ifstream file(PROA_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream file(source_path("docs/configuration.md"));
   std::stringstream document;
   document << file.rdbuf();
   EXPECT_THAT(document.str(), testing::HasSubstr(field_rules_as_markdown()));

@@ -5,6 +5,7 @@
 #include <random>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "config/complete.h"
 #include "config/parse.h"
 #include "config/proto_writer.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> read_cases() {
   std::vector<std::string> texts;
-  for (const auto& entry : fs::directory_iterator(fs::path(PROA_SOURCE_DIR) / "src/config/cases")) {
+  for (const auto& entry : fs::directory_iterator(source_path("src/config/cases"))) {
     if (entry.path().extension() != ".pbtxt") continue;
     std::ifstream file(entry.path(), std::ios::binary);
     std::stringstream content;

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/testing/source_path.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -71,7 +72,7 @@ TEST(PicturePlanTest, FindsTheInputThatLooksLikeAPicture) {
 }
 
 TEST(PicturePlanTest, PreparesAFile) {
-  std::ifstream stream(std::string(PROA_SOURCE_DIR) + "/src/image/testing/cases/decode_rgb.png",
+  std::ifstream stream(source_path("src/image/testing/cases/decode_rgb.png").string(),
                        std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   const auto file = std::as_bytes(std::span(bytes));

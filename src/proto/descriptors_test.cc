@@ -2,6 +2,7 @@
 #include <set>
 #include <string>
 
+#include "base/testing/source_path.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -66,7 +67,7 @@ void add_file(const FileDescriptor& file, Rows& rows) {
 }
 
 Rows recorded_rows() {
-  std::ifstream file(PROA_SOURCE_DIR "/src/proto/testing/triton_fields.tsv");
+  std::ifstream file(source_path("src/proto/testing/triton_fields.tsv"));
   Rows rows;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with('#')) rows.insert(line);

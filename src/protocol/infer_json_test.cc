@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -113,7 +114,7 @@ std::string unescape(const std::string& text) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(PROA_SOURCE_DIR "/src/protocol/cases/infer_json.txt");
+  std::ifstream file(source_path("src/protocol/cases/infer_json.txt"));
   std::vector<Case> cases;
   std::string* section = nullptr;
   for (std::string line; std::getline(file, line);) {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "backends/cuda/testing/export.h"
+#include "base/testing/source_path.h"
 #include "engine/graph/batch.h"
 #include "engine/graph/text.h"
 #include "engine/host/executor.h"
@@ -24,7 +25,7 @@ using engine::HostTensor;
 using testing::HasSubstr;
 
 TEST(OperatorCasesTest, HostReferenceEqualsOpenVino) {
-  auto cases = engine::read_operator_cases(PROA_SOURCE_DIR "/src/engine/testing/cases");
+  auto cases = engine::read_operator_cases(source_path("src/engine/testing/cases"));
   ASSERT_TRUE(cases) << cases.error().message;
   EXPECT_GT(cases->size(), 40u);
   for (const engine::OperatorCase& each : *cases) {

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/testing/source_path.h"
 #include "engine/graph/text.h"
 #include "engine/host/reference.h"
 #include "gmock/gmock.h"
@@ -63,7 +64,7 @@ struct Case {
 
 // passes/cases/*.txt: "case NAME: pass pass...", the graph, a line "-->", the nodes wanted.
 std::vector<Case> read_cases(const std::string& file) {
-  std::ifstream in(std::string(PROA_SOURCE_DIR "/src/engine/passes/cases/") + file);
+  std::ifstream in(source_path("src/engine/passes/cases/").string() + file);
   std::vector<Case> cases;
   std::string* into = nullptr;
   for (std::string line; std::getline(in, line);) {

@@ -6,12 +6,11 @@
 #include <iterator>
 
 #include "base/check.h"
+#include "base/testing/source_path.h"
 
 namespace proa::image::testing {
 
-std::filesystem::path cases_folder() {
-  return std::filesystem::path(PROA_SOURCE_DIR) / "src/image/testing/cases";
-}
+std::filesystem::path cases_folder() { return source_path("src/image/testing/cases"); }
 
 std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/testing/source_path.h"
 #include "base/testing/temp_folder.h"
 #include "tensor/bytes_tensor.h"
 
@@ -188,7 +189,7 @@ TEST(MakePayloadsTest, AFolderWithAFileForEachInputHoldsTensors) {
 }
 
 TEST(MakePayloadsTest, PicturesAreDecodedOrSentAsTheyAre) {
-  const std::string cases = std::string(PROA_SOURCE_DIR) + "/src/image/testing/cases";
+  const std::string cases = source_path("src/image/testing/cases").string();
   const TempFolder folder;
   std::filesystem::copy_file(cases + "/decode_rgb.png", folder.path() / "a.PNG");
   folder.write("notes.txt", "no picture");

@@ -1,0 +1,2 @@
+// Carries the precompiled headers.
+int main() { return 0; }
