@@ -13,6 +13,9 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
 # Not as "re2": gRPC's package would take that for CMake's own.
 pkg_check_modules(libre2 REQUIRED IMPORTED_TARGET re2)
+# Its -pthread defines a macro, which precompiled headers must have everywhere or nowhere; threads come
+# from Threads::Threads.
+set_target_properties(PkgConfig::libre2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(turbojpeg REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
 

@@ -15,7 +15,7 @@ std::size_t sum_bytes(const SplitModel& split, const std::vector<int>& tensors) 
   return sum;
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -69,8 +69,8 @@ std::string report_json(const SplitModel& split) {
   text += "],\"fallbacks\":[";
   for (const Fallback& each : split.fallbacks) {
     text += fmt::format("{}{{\"node\":{},\"operator\":{},\"reason\":{}}}",
-                        text.back() == '[' ? "" : ",", quoted(each.node), quoted(each.type),
-                        quoted(each.reason));
+                        text.back() == '[' ? "" : ",", json_string(each.node), json_string(each.type),
+                        json_string(each.reason));
   }
   return text + "]}\n";
 }
