@@ -1,6 +1,7 @@
 // A KServe v2 server on HTTP/1.1 and gRPC with one model whose delays are scripted. One thread, an
-// epoll loop with nanosecond timeouts. For each inference it notes when the request was read whole
-// and when the answer was handed to the kernel, and writes that to --log at the end (SIGTERM).
+// epoll loop with nanosecond timeouts. For each inference it notes when the request's last byte
+// reached its socket and when the answer was handed to the kernel, and writes that to --log at the
+// end (SIGTERM).
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,6 +25,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/stamped_receive.h"
 #include "fmt/format.h"
 #include "http1_session.h"
 #include "http2_session.h"
@@ -104,8 +106,8 @@ class Server {
   struct ConnectionHost : Host {
     ConnectionHost(Server& server, std::uint64_t id) : server(server), id(id) {}
     void inference_came(std::uint32_t request) override {
-      const TimePoint now = steady_clock().now();
-      server.planned_.push({server.timeline_.answer_at(now), id, request, now});
+      const TimePoint came = server.arrived_;
+      server.planned_.push({server.timeline_.answer_at(came), id, request, came});
     }
     Server& server;
     std::uint64_t id;
@@ -135,6 +137,7 @@ class Server {
     while ((socket = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK)) >= 0) {
       const int on = 1;
       setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      stamp_arrivals(socket);
       const std::uint64_t id = next_id_++;
       Connection& connection = connections_[id];
       connection.socket = socket;
@@ -152,10 +155,12 @@ class Server {
     const auto found = connections_.find(id);
     if (found == connections_.end()) return;
     Connection& connection = found->second;
-    const ssize_t size = ::read(connection.socket, buffer_.data(), buffer_.size());
+    const auto [size, arrived] = receive_stamped(connection.socket, buffer_);
     if (size < 0 && errno == EAGAIN) return;
+    arrived_ = arrived;
     const bool alive =
-        size > 0 && connection.session->read({buffer_.data(), static_cast<std::size_t>(size)});
+        size > 0 && connection.session->read({reinterpret_cast<const char*>(buffer_.data()),
+                                              static_cast<std::size_t>(size)});
     if (!alive || !send_out(connection)) close_connection(id);
   }
 
@@ -199,7 +204,8 @@ class Server {
   std::unordered_map<std::uint64_t, Connection> connections_;
   std::priority_queue<PlannedAnswer, std::vector<PlannedAnswer>, std::greater<>> planned_;
   std::vector<LogEntry> log_;
-  std::vector<char> buffer_ = std::vector<char>(1 << 20);
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(1 << 20);
+  TimePoint arrived_;  // of the bytes in hand
 };
 
 void ask_stop(int) { stop_asked = 1; }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/stamped_receive.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -93,6 +94,7 @@ Result<int> start_connecting(const Address& address) {
   }
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  stamp_arrivals(fd);
   const auto* to = reinterpret_cast<const sockaddr*>(&address.socket);
   if (::connect(fd, to, address.socket_size) != 0 && errno != EINPROGRESS) {
     const int reason = errno;

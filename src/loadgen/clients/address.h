@@ -23,7 +23,8 @@ struct Address {
 // for names that nobody knows.
 Result<Address> resolve(std::string_view url, std::string_view default_port);
 
-// A non-blocking TCP socket that is connecting to it, without Nagle's delay.
+// A non-blocking TCP socket that is connecting to it, without Nagle's delay; the kernel stamps what
+// arrives (base/stamped_receive.h).
 // Errors: kUnavailable with the system's reason.
 Result<int> start_connecting(const Address& address);
 

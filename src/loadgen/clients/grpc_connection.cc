@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/stamped_receive.h"
 #include "fmt/format.h"
 #include "loadgen/clients/grpc_callbacks.h"
 
@@ -211,18 +212,19 @@ void GrpcConnection::finish_connecting() {
 }
 
 void GrpcConnection::read_some() {
-  static thread_local std::array<std::uint8_t, kReadBytes> buffer;
+  static thread_local std::array<std::byte, kReadBytes> buffer;
   while (state_ == State::kConnected) {
-    const ssize_t got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const auto [got, arrived] = receive_stamped(fd_, buffer);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) {
       lose({got == 0 ? "connection closed" : connect_failure_name(errno),
             fmt::format("the server at {} ended the connection", address_.authority)});
       return;
     }
-    moment_ = steady_clock().now();
+    moment_ = arrived;
     const ssize_t used =
-        nghttp2_session_mem_recv(session_, buffer.data(), static_cast<std::size_t>(got));
+        nghttp2_session_mem_recv(session_, reinterpret_cast<const std::uint8_t*>(buffer.data()),
+                                 static_cast<std::size_t>(got));
     if (used < 0) {
       lose({"nonsense", fmt::format("the server at {} does not speak HTTP/2 ({}); is that the port "
                                     "for HTTP?",

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/stamped_receive.h"
 #include "fmt/format.h"
 
 namespace proa::loadgen {
@@ -106,12 +107,12 @@ void HttpConnection::write_some() {
 }
 
 void HttpConnection::read_some() {
-  static thread_local std::array<char, kReadBytes> buffer;
+  static thread_local std::array<std::byte, kReadBytes> buffer;
   while (state_ == State::kConnected) {
-    const ssize_t got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const auto [got, arrived] = receive_stamped(fd_, buffer);
     if (got > 0) {
       const auto size = static_cast<std::size_t>(got);
-      take_bytes({buffer.data(), size});
+      take_bytes({reinterpret_cast<const char*>(buffer.data()), size}, arrived);
       if (size < buffer.size()) return;  // as a rule there is no more
       continue;
     }
@@ -122,12 +123,12 @@ void HttpConnection::read_some() {
   }
 }
 
-void HttpConnection::take_bytes(std::string_view bytes) {
+void HttpConnection::take_bytes(std::string_view bytes, TimePoint arrived) {
   if (!busy_) {
     fail({"nonsense", "the server sends without being asked"});
     return;
   }
-  times_.last_byte = now();
+  times_.last_byte = arrived;
   if (!reply_.begun()) times_.first_byte = times_.last_byte;
   times_.bytes_received += bytes.size();
   const Result<bool> done = reply_.feed(bytes);

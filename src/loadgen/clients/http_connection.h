@@ -58,7 +58,7 @@ class HttpConnection final : private Loop::Handler {
   void finish_connecting();
   void write_some();
   void read_some();
-  void take_bytes(std::string_view bytes);
+  void take_bytes(std::string_view bytes, TimePoint arrived);
   void broken(int error_number);
   void fail(Failure failure, bool while_connecting = false);
   void complete();

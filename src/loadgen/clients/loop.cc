@@ -64,7 +64,7 @@ void Loop::forget(int fd, Handler& handler) {
   }
 }
 
-void Loop::run_once(TimePoint until) {
+bool Loop::run_once(TimePoint until) {
   std::array<epoll_event, kBatch> events;
   timespec timeout{};
   if (until != kNever) timeout = to_timespec(until - steady_clock().now());
@@ -80,6 +80,7 @@ void Loop::run_once(TimePoint until) {
     const auto [handler, what] = ready_[i];
     if (handler != nullptr) handler->on_ready(what);
   }
+  return count > 0;
 }
 
 void Loop::Waker::on_ready(std::uint32_t) {

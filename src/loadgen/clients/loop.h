@@ -35,8 +35,8 @@ class Loop {
   void forget(int fd, Handler& handler);
 
   // Waits until something is ready, `until` has come, or somebody calls wake(); then calls the
-  // handlers of what is ready. kNever waits without limit.
-  void run_once(TimePoint until);
+  // handlers of what is ready. kNever waits without limit. False when nothing was ready.
+  bool run_once(TimePoint until);
 
   // Ends run_once(), now or the next one. Threading: any thread.
   void wake() const;

@@ -8,6 +8,7 @@
 #include "loadgen/clients/loop.h"
 #include "loadgen/measure/slice.h"
 #include "loadgen/run/start_gate.h"
+#include "loadgen/run/wake_up_margin.h"
 #include "loadgen/schedules/picker.h"
 #include "loadgen/schedules/schedule.h"
 
@@ -50,6 +51,7 @@ class Worker final : private ExchangeSink {
   void prepare();
   void serve_schedule();
   TimePoint send_due(TimePoint now);
+  TimePoint wake_up_time(TimePoint due) const;
   void drain();
   void send(const Picker::Choice& choice, TimePoint due);
   void keep_record(const Exchange& exchange);
@@ -71,6 +73,8 @@ class Worker final : private ExchangeSink {
   TimePoint slice_end_;
   Slice slice_;
   ThreadUsage usage_;
+  WakeUpMargin wake_up_;
+  TimePoint last_due_;
   std::vector<Exchange*> in_flight_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
   std::vector<Exchange*> free_;
