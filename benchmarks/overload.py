@@ -26,6 +26,9 @@ from proa_server import ProaServer
 WIDTH, LAYERS, QUEUE, OVERLOAD = 2048, 8, 16, 3.0
 CONFIG = f"""
 max_batch_size: 1
+# One processor for the model, one for the generator: on two, threads of the model wait for each other
+# whenever the generator is in the way, which says nothing about the queue.
+parameters {{ key: "inference_num_threads" value {{ string_value: "1" }} }}
 dynamic_batching {{ default_queue_policy {{ max_queue_size: {QUEUE} }} }}
 """
 METHOD = "/inference.GRPCInferenceService/ModelInfer"
