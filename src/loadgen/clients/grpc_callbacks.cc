@@ -1,5 +1,6 @@
 #include "loadgen/clients/grpc_callbacks.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -62,7 +63,10 @@ int GrpcCallbacks::on_begin_headers(nghttp2_session* session, const nghttp2_fram
                                     void* user) {
   GrpcCall* call = call_of(session, frame->hd.stream_id);
   if (call != nullptr && call->times_.first_byte == TimePoint()) {
-    call->times_.first_byte = connection_of(user).moment_;
+    GrpcCall::Times& times = call->times_;
+    times.first_byte = connection_of(user).moment_;
+    // The answer may be there before this thread has come back from sending.
+    times.sent_all = std::min(times.sent_all, times.first_byte);
   }
   return 0;
 }

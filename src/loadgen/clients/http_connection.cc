@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -129,7 +130,11 @@ void HttpConnection::take_bytes(std::string_view bytes, TimePoint arrived) {
     return;
   }
   times_.last_byte = arrived;
-  if (!reply_.begun()) times_.first_byte = times_.last_byte;
+  if (!reply_.begun()) {
+    times_.first_byte = arrived;
+    // The answer may be there before this thread has come back from sending.
+    times_.sent_all = std::min(times_.sent_all, arrived);
+  }
   times_.bytes_received += bytes.size();
   const Result<bool> done = reply_.feed(bytes);
   if (!done) {
