@@ -18,6 +18,7 @@ pkg_check_modules(libre2 REQUIRED IMPORTED_TARGET re2)
 set_target_properties(PkgConfig::libre2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(turbojpeg REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
+pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
 
 # The OpenVINO wheel from PyPI carries its C++ headers and CMake package.
 file(GLOB PROA_OPENVINO_ROOT "${PROA_VENV}/lib/python3*/site-packages/openvino")

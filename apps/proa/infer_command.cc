@@ -79,7 +79,7 @@ CLI::App* add_infer_command(CLI::App& app, InferOptions& options) {
   command->add_option("MODEL", options.model, "Name on the server, or path of a model")
       ->option_text("(required)")
       ->required();
-  command->add_option("PICTURE", options.pictures, "JPEG or PNG files, one request each")
+  command->add_option("PICTURE", options.pictures, "JPEG, PNG or WebP files, one request each")
       ->option_text("...");
   add_model_options(*command, options);
   add_data_options(*command, options);

@@ -1,5 +1,6 @@
 #include "image/decode_jpeg.h"
 
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -61,19 +62,58 @@ Status decompress(tjhandle handle, std::span<const std::byte> file, const Image&
   return {};
 }
 
+// Every scan of a progressive picture goes through all of its pixels, however few bytes it has.
+Status check_scans(std::span<const std::byte> file) {
+  constexpr int kMostScans = 100;
+  const auto* at = reinterpret_cast<const unsigned char*>(file.data());
+  const auto* const end = at + file.size();
+  int scans = 0;
+  while (end - at >= 2) {
+    at = static_cast<const unsigned char*>(std::memchr(at, 0xff, end - at - 1));
+    if (at == nullptr) break;
+    scans += at[1] == 0xda ? 1 : 0;
+    ++at;
+  }
+  if (scans <= kMostScans) return {};
+  return error::invalid_argument("the JPEG picture has {} scans; at most {} are read", scans,
+                                 kMostScans);
+}
+
+Size turned(Size size, Orientation orientation) {
+  return swaps_sides(orientation) ? Size{size.height, size.width} : size;
+}
+
+struct Header {
+  Size size;
+  int colours = 0;  // TJCS_...
+};
+
+Result<Header> read_header(tjhandle handle, std::span<const std::byte> file) {
+  Header header;
+  int subsampling = 0;
+  if (tjDecompressHeader3(handle, reinterpret_cast<const unsigned char*>(file.data()), file.size(),
+                          &header.size.width, &header.size.height, &subsampling,
+                          &header.colours) != 0) {
+    return damaged(handle);
+  }
+  return header;
+}
+
 }  // namespace
 
-Result<Image> decode_jpeg(std::span<const std::byte> file, const DecodeLimits& limits) {
+Result<Decoded> decode_jpeg(std::span<const std::byte> file, const DecodeOptions& options) {
   const Decompressor handle(tjInitDecompress());
   if (handle == nullptr) return error::resource_exhausted("no memory for a JPEG decoder");
-  int width = 0, height = 0, subsampling = 0, colours = 0;
-  if (tjDecompressHeader3(handle.get(), reinterpret_cast<const unsigned char*>(file.data()),
-                          file.size(), &width, &height, &subsampling, &colours) != 0) {
-    return damaged(handle.get());
-  }
-  PROA_TRY(check_pixel_count("JPEG", width, height, limits));
-  Image image = make_image(width, height);
-  if (colours == TJCS_CMYK || colours == TJCS_YCCK) {
+  PROA_ASSIGN(const Header header, read_header(handle.get(), file));
+  PROA_TRY(check_pixel_count("JPEG", header.size.width, header.size.height, file.size(),
+                             options.limits));
+  PROA_TRY(check_scans(file));
+  const Orientation orientation = jpeg_orientation(file);
+  Decoded decoded{{}, turned(header.size, orientation)};
+  const int reduction = options.jpeg_reduction ? options.jpeg_reduction(decoded.original) : 1;
+  Image image = make_image((header.size.width + reduction - 1) / reduction,
+                           (header.size.height + reduction - 1) / reduction);
+  if (header.colours == TJCS_CMYK || header.colours == TJCS_YCCK) {
     const Buffer inks = Buffer::allocate(image.pixels.size() / Image::kChannels * 4);
     auto* ink = reinterpret_cast<std::uint8_t*>(inks.data());
     PROA_TRY(decompress(handle.get(), file, image, TJPF_CMYK, ink));
@@ -81,7 +121,8 @@ Result<Image> decode_jpeg(std::span<const std::byte> file, const DecodeLimits& l
   } else {
     PROA_TRY(decompress(handle.get(), file, image, TJPF_RGB, image.row(0)));
   }
-  return turn_upright(std::move(image), jpeg_orientation(file));
+  decoded.image = turn_upright(std::move(image), orientation);
+  return decoded;
 }
 
 }  // namespace proa::image

@@ -62,7 +62,7 @@ Status decode_pixels(spng_ctx* context, const spng_ihdr& header, Image& image) {
 
 }  // namespace
 
-Result<Image> decode_png(std::span<const std::byte> file, const DecodeLimits& limits) {
+Result<Decoded> decode_png(std::span<const std::byte> file, const DecodeLimits& limits) {
   const Context context(spng_ctx_new(0));
   if (context == nullptr) return error::resource_exhausted("no memory for a PNG decoder");
   spng_set_chunk_limits(context.get(), kMaxChunkBytes, kMaxKeptBytes);
@@ -71,10 +71,10 @@ Result<Image> decode_png(std::span<const std::byte> file, const DecodeLimits& li
   if (const int failure = spng_get_ihdr(context.get(), &header); failure != 0) {
     return damaged(failure);
   }
-  PROA_TRY(check_pixel_count("PNG", header.width, header.height, limits));
+  PROA_TRY(check_pixel_count("PNG", header.width, header.height, file.size(), limits));
   Image image = make_image(static_cast<int>(header.width), static_cast<int>(header.height));
   PROA_TRY(decode_pixels(context.get(), header, image));
-  return turn_upright(std::move(image), orientation_of(context.get()));
+  return upright(std::move(image), orientation_of(context.get()));
 }
 
 }  // namespace proa::image

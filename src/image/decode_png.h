@@ -7,7 +7,7 @@
 
 namespace proa::image {
 
-// See decode().
-Result<Image> decode_png(std::span<const std::byte> file, const DecodeLimits& limits);
+// See decode_picture().
+Result<Decoded> decode_png(std::span<const std::byte> file, const DecodeLimits& limits);
 
 }  // namespace proa::image

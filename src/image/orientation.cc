@@ -1,5 +1,6 @@
 #include "image/orientation.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -101,19 +102,56 @@ Orientation jpeg_orientation(std::span<const std::byte> file) {
   return Orientation::kUpright;
 }
 
+Orientation webp_orientation(std::span<const std::byte> file) {
+  constexpr std::size_t kHeader = 12, kChunkHeader = 8;
+  const Reader reader(file, /*big_endian=*/false);
+  for (std::size_t at = kHeader;;) {
+    const auto length = reader.u32(at + 4);
+    if (!length || *length > file.size() - at - kChunkHeader) break;
+    const auto chunk = file.subspan(at + kChunkHeader, *length);
+    if (equals(file.subspan(at), "EXIF")) {
+      // Some writers begin it as in a JPEG.
+      constexpr std::string_view kExif("Exif\0\0", 6);
+      return exif_orientation(equals(chunk, kExif) ? chunk.subspan(kExif.size()) : chunk);
+    }
+    at += kChunkHeader + *length + *length % 2;
+    if (at > file.size()) break;
+  }
+  return Orientation::kUpright;
+}
+
 Image turn_upright(Image image, Orientation orientation) {
   if (orientation == Orientation::kUpright) return image;
-  const bool swaps_sides = orientation >= Orientation::kTransposed;
-  Image turned =
-      swaps_sides ? make_image(image.height, image.width) : make_image(image.width, image.height);
-  for (int y = 0; y < turned.height; ++y) {
-    std::uint8_t* to = turned.row(y);
-    for (int x = 0; x < turned.width; ++x, to += Image::kChannels) {
-      const Source from = source_of(orientation, x, y, turned.width, turned.height);
-      std::memcpy(to, image.row(from.y) + from.x * Image::kChannels, Image::kChannels);
+  Image turned = swaps_sides(orientation) ? make_image(image.height, image.width)
+                                          : make_image(image.width, image.height);
+  // Where a pixel comes from is linear in x and y.
+  const auto offset = [&](int x, int y) {
+    const Source from = source_of(orientation, x, y, turned.width, turned.height);
+    return static_cast<std::ptrdiff_t>(image.row_bytes()) * from.y + from.x * Image::kChannels;
+  };
+  const std::ptrdiff_t origin = offset(0, 0);
+  const std::ptrdiff_t right = offset(1, 0) - origin, down = offset(0, 1) - origin;
+  constexpr int kTile = 32;  // both sides of a tile stay in the cache
+  for (int top = 0; top < turned.height; top += kTile) {
+    for (int left = 0; left < turned.width; left += kTile) {
+      const int end = std::min(left + kTile, turned.width);
+      for (int y = top; y < std::min(top + kTile, turned.height); ++y) {
+        const std::uint8_t* from = image.row(0) + origin + y * down + left * right;
+        std::uint8_t* to = turned.row(y) + left * Image::kChannels;
+        for (int x = left; x < end; ++x, to += Image::kChannels, from += right) {
+          for (int c = 0; c < Image::kChannels; ++c) to[c] = from[c];
+        }
+      }
     }
   }
   return turned;
+}
+
+Decoded upright(Image image, Orientation orientation) {
+  Decoded decoded;
+  decoded.image = turn_upright(std::move(image), orientation);
+  decoded.original = {decoded.image.width, decoded.image.height};
+  return decoded;
 }
 
 }  // namespace proa::image

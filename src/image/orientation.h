@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "image/image.h"
+#include "image/decode.h"
 
 namespace proa::image {
 
@@ -27,7 +27,16 @@ Orientation exif_orientation(std::span<const std::byte> exif);
 // That of a JPEG file's EXIF segment.
 Orientation jpeg_orientation(std::span<const std::byte> file);
 
+// That of a WebP file's EXIF chunk.
+Orientation webp_orientation(std::span<const std::byte> file);
+
+// Whether width and height change places when it is put right.
+inline bool swaps_sides(Orientation orientation) { return orientation >= Orientation::kTransposed; }
+
 // `image` itself when it is upright, else a turned copy.
 Image turn_upright(Image image, Orientation orientation);
+
+// What a decoder gives for a picture of full size.
+Decoded upright(Image image, Orientation orientation);
 
 }  // namespace proa::image

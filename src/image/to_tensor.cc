@@ -1,34 +1,14 @@
 #include "image/to_tensor.h"
 
-#include <vector>
+#include <cstring>
+
+#include "image/writer_kernels.h"
 
 namespace proa::image {
 namespace {
 
 constexpr int kChannels = Image::kChannels;
-constexpr int kByteValues = 256;
-
-// What every byte of every channel becomes.
-template <class Value>
-using Table = std::array<std::array<Value, kByteValues>, kChannels>;
-
-Table<float> normalising_table(const TensorSpec& spec) {
-  Table<float> table;
-  for (int c = 0; c < kChannels; ++c) {
-    for (int v = 0; v < kByteValues; ++v) {
-      table[c][v] = (static_cast<float>(v) - spec.mean[c]) * spec.scale[c];
-    }
-  }
-  return table;
-}
-
-Table<std::uint8_t> plain_table() {
-  Table<std::uint8_t> table;
-  for (auto& channel : table) {
-    for (int v = 0; v < kByteValues; ++v) channel[v] = static_cast<std::uint8_t>(v);
-  }
-  return table;
-}
+constexpr std::size_t kTail = 64;
 
 std::uint8_t luma(const std::uint8_t* rgb) {
   return static_cast<std::uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >>
@@ -36,43 +16,108 @@ std::uint8_t luma(const std::uint8_t* rgb) {
 }
 
 template <class Value>
-Buffer convert(const Image& image, const TensorSpec& spec, const Table<Value>& table) {
-  const bool grey = spec.channels == Channels::kGrey;
-  const std::size_t channels = grey ? 1 : kChannels;
-  const std::size_t pixels =
-      static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
-  Buffer buffer = host_memory().allocate(pixels * channels * sizeof(Value));
-  auto* to = reinterpret_cast<Value*>(buffer.data());
-  const bool planes = spec.layout == Layout::kNchw;
-  const std::size_t pixel_step = planes ? 1 : channels;
-  const std::size_t channel_step = planes ? pixels : 1;
-  for (std::size_t c = 0; c < channels; ++c) {
-    Value* out = to + c * channel_step;
-    const std::size_t source = spec.channels == Channels::kBgr ? kChannels - 1 - c : c;
-    const std::uint8_t* from = image.row(0);
-    for (std::size_t i = 0; i < pixels; ++i, from += kChannels, out += pixel_step) {
-      *out = table[c][grey ? luma(from) : from[source]];
-    }
+const WriterKernels<Value>& kernels_for() {
+  if constexpr (std::is_same_v<Value, float>) {
+    return writer_kernels().fp32;
+  } else {
+    return writer_kernels().fp16;
   }
-  return buffer;
 }
 
 }  // namespace
 
-Result<Tensor> to_tensor(const Image& image, const TensorSpec& spec) {
-  Tensor tensor;
-  tensor.type = spec.type;
-  const int channels = spec.channels == Channels::kGrey ? 1 : kChannels;
-  tensor.shape = spec.layout == Layout::kNchw ? Shape{1, channels, image.height, image.width}
-                                              : Shape{1, image.height, image.width, channels};
-  if (spec.type == DataType::kFp32) {
-    tensor.data = BufferView(convert(image, spec, normalising_table(spec)));
-  } else if (spec.type == DataType::kUint8) {
-    tensor.data = BufferView(convert(image, spec, plain_table()));
+Shape TensorSpec::extents(std::int64_t width, std::int64_t height) const {
+  return layout == Layout::kNchw ? Shape{channel_count(), height, width}
+                                 : Shape{height, width, channel_count()};
+}
+
+TensorWriter::TensorWriter(const TensorSpec& spec, Size size, std::byte* to)
+    : spec_(spec),
+      size_(size),
+      to_(to),
+      row_(static_cast<std::size_t>(size.width) * kChannels + kTail) {
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    const std::size_t place = spec.channels == Channels::kBgr ? kChannels - 1 - c : c;
+    mean_[c] = spec.mean[place];
+    scale_[c] = spec.scale[place];
+  }
+  for (std::size_t i = 0; i < flat_mean_.size(); ++i) {
+    const std::size_t channel = i % static_cast<std::size_t>(spec.channel_count());
+    flat_mean_[i] = spec.mean[channel];
+    flat_scale_[i] = spec.scale[channel];
+  }
+}
+
+const std::uint8_t* TensorWriter::reorder(int pixels, const std::uint8_t* rgb) {
+  if (spec_.channels == Channels::kRgb) return rgb;
+  std::uint8_t* out = row_.data();
+  for (int i = 0; i < pixels; ++i, rgb += kChannels) {
+    if (spec_.channels == Channels::kGrey) {
+      *out++ = luma(rgb);
+    } else {
+      for (int c = 0; c < kChannels; ++c) *out++ = rgb[kChannels - 1 - c];
+    }
+  }
+  return row_.data();
+}
+
+template <class Value>
+void TensorWriter::write_floats(std::size_t at, int pixels, const std::uint8_t* rgb) {
+  auto* const to = reinterpret_cast<Value*>(to_);
+  if (spec_.layout == Layout::kNhwc || spec_.channels == Channels::kGrey) {
+    const int channels = spec_.channel_count();
+    kernels_for<Value>().flat(reorder(pixels, rgb), pixels * channels,
+                              to + at * static_cast<std::size_t>(channels), flat_mean_.data(),
+                              flat_scale_.data());
+    return;
+  }
+  const std::size_t plane =
+      static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
+  Value* places[kChannels] = {to + at, to + plane + at, to + 2 * plane + at};
+  if (spec_.channels == Channels::kBgr) std::swap(places[0], places[2]);
+  kernels_for<Value>().planes(rgb, pixels, places, mean_.data(), scale_.data());
+}
+
+void TensorWriter::write_bytes(std::size_t at, int pixels, const std::uint8_t* rgb) {
+  const std::uint8_t* const from = reorder(pixels, rgb);
+  auto* const to = reinterpret_cast<std::uint8_t*>(to_);
+  const auto channels = static_cast<std::size_t>(spec_.channel_count());
+  if (spec_.layout == Layout::kNhwc || channels == 1) {
+    std::memcpy(to + at * channels, from, static_cast<std::size_t>(pixels) * channels);
+    return;
+  }
+  const std::size_t plane =
+      static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height);
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (int i = 0; i < pixels; ++i) to[c * plane + at + i] = from[i * kChannels + c];
+  }
+}
+
+void TensorWriter::write(int x, int y, int pixels, const std::uint8_t* rgb) {
+  const std::size_t at = static_cast<std::size_t>(y) * size_.width + x;
+  if (spec_.type == DataType::kFp32) {
+    write_floats<float>(at, pixels, rgb);
+  } else if (spec_.type == DataType::kFp16) {
+    write_floats<std::uint16_t>(at, pixels, rgb);
   } else {
-    return error::invalid_argument("a picture becomes FP32 or UINT8, not {}",
+    write_bytes(at, pixels, rgb);
+  }
+}
+
+Result<Tensor> to_tensor(const Image& image, const TensorSpec& spec) {
+  if (spec.type != DataType::kFp32 && spec.type != DataType::kFp16 &&
+      spec.type != DataType::kUint8) {
+    return error::invalid_argument("a picture becomes FP32, FP16 or UINT8, not {}",
                                    data_type_name(spec.type));
   }
+  Tensor tensor;
+  tensor.type = spec.type;
+  tensor.shape = spec.extents(image.width, image.height).with_first(1);
+  PROA_ASSIGN(const std::size_t bytes, dense_byte_size(tensor.type, tensor.shape));
+  Buffer buffer = host_memory().allocate(bytes);
+  TensorWriter writer(spec, {image.width, image.height}, buffer.data());
+  for (int y = 0; y < image.height; ++y) writer.write(0, y, image.width, image.row(y));
+  tensor.data = BufferView(std::move(buffer));
   return tensor;
 }
 

@@ -104,9 +104,15 @@ def raw_bytes():
     yield "scalar", b"\x02\x00\x01"
 
 
+def picture():
+    for path in sorted((ROOT / "src/image/testing/cases").glob("*")):
+        if path.suffix != ".ppm":
+            yield path.name, b"\x45\x00\x20" + path.read_bytes()
+
+
 SEEDS = {function.__name__: function
          for function in (config_json, config_text, connection, grpc_messages, http1, infer_json,
-                          infer_proto, raw_bytes)}
+                          infer_proto, picture, raw_bytes)}
 
 
 def write(target, folder):

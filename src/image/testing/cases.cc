@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "base/check.h"
 #include "base/testing/source_path.h"
@@ -30,6 +31,13 @@ Image read_ppm(const std::filesystem::path& path) {
   file.read(reinterpret_cast<char*>(image.pixels.data()),
             static_cast<std::streamsize>(image.pixels.size()));
   PROA_CHECK(file.good(), path.string());
+  return image;
+}
+
+Image noise(int width, int height, unsigned seed) {
+  std::mt19937 random(seed);
+  Image image = make_image(width, height);
+  for (std::byte& value : image.pixels.bytes()) value = static_cast<std::byte>(random());
   return image;
 }
 

@@ -53,7 +53,7 @@ bool is_file(const fs::path& path) {
 
 bool is_picture_name(const fs::path& path) {
   const std::string ending = lower_case(path.extension().string());
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".webp";
 }
 
 Result<std::vector<fs::path>> list_pictures(const fs::path& folder) {
@@ -148,7 +148,8 @@ Result<PictureFolder> read_pictures(const fs::path& folder, const ModelSignature
   PROA_ASSIGN(const std::vector<fs::path> files, list_pictures(folder));
   if (files.empty()) {
     return error::invalid_argument(
-        "--input-data {}: the folder has no .jpg, .jpeg or .png, and no file for every input "
+        "--input-data {}: the folder has no .jpg, .jpeg, .png or .webp, and no file for every "
+        "input "
         "of model '{}'",
         folder.string(), model.name);
   }

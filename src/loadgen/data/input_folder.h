@@ -27,9 +27,9 @@ struct PictureFolder {
   std::string how;                // "RGB, short side 256 bicubic, ..."
 };
 
-// One element for each JPEG and PNG directly in `folder`, told by their names. `name` is the input
-// that takes them, "" = found by its shape.
-// Errors: kInvalidArgument naming file or input: no pictures, further inputs, unreadable ones.
+// One element for each JPEG, PNG and WebP directly in `folder`, told by their names. `name` is the
+// input that takes them, "" = found by its shape. Errors: kInvalidArgument naming file or input: no
+// pictures, further inputs, unreadable ones.
 Result<PictureFolder> read_pictures(const std::filesystem::path& folder,
                                     const ModelSignature& model,
                                     const std::vector<TensorSignature>& inputs,

@@ -212,7 +212,7 @@ TEST(MakePayloadsTest, WhatIsNoPictureIsNamed) {
   const TempFolder folder;
   const ModelSignature model = model_of({{"x", DataType::kFp32, {3, 8, 8}}});
   const DataOptions options{.input_data = {folder.path()}};
-  EXPECT_THAT(failure(model, options), HasSubstr("has no .jpg, .jpeg or .png"));
+  EXPECT_THAT(failure(model, options), HasSubstr("has no .jpg, .jpeg, .png or .webp"));
   folder.write("broken.jpg", "this is text");
   EXPECT_THAT(failure(model, options), HasSubstr("broken.jpg: "));
   ModelSignature two = model;
