@@ -2,6 +2,7 @@
 
 #include "backends/cuda/cuda_backend.h"
 #include "backends/identity/identity_backend.h"
+#include "backends/image/image_backend.h"
 #include "backends/openvino/openvino_backend.h"
 #include "base/log.h"
 #include "fmt/ranges.h"
@@ -13,6 +14,7 @@ BackendList::BackendList(const Context& context) {
   backends_.push_back(cuda::create_cuda_backend(
       {.tuning_cache = context.gpu_tuning_cache, .clock = context.clock}));
   backends_.push_back(make_identity_backend(context.clock, context.timer));
+  backends_.push_back(make_image_backend(context.clock));
   backends_.push_back(openvino::create_openvino_backend({.clock = context.clock}));
 }
 

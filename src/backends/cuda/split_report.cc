@@ -69,8 +69,8 @@ std::string report_json(const SplitModel& split) {
   text += "],\"fallbacks\":[";
   for (const Fallback& each : split.fallbacks) {
     text += fmt::format("{}{{\"node\":{},\"operator\":{},\"reason\":{}}}",
-                        text.back() == '[' ? "" : ",", json_string(each.node), json_string(each.type),
-                        json_string(each.reason));
+                        text.back() == '[' ? "" : ",", json_string(each.node),
+                        json_string(each.type), json_string(each.reason));
   }
   return text + "]}\n";
 }
