@@ -45,6 +45,7 @@ std::string refusal(const std::string& bytes, const DecodeLimits& limits = {}) {
 TEST(DecodeTest, NamesFormatsThatItCannotRead) {
   EXPECT_THAT(refusal("GIF89a"), HasSubstr("GIF"));
   EXPECT_THAT(refusal("RIFFsizeWEBPVP8 "), HasSubstr("WebP picture is damaged"));
+  EXPECT_THAT(refusal("\xff\xd8\xff and so on"), HasSubstr("JPEG picture is damaged"));
   EXPECT_THAT(refusal("hello"), HasSubstr("5 bytes"));
   EXPECT_THAT(refusal(""), HasSubstr("empty"));
 }

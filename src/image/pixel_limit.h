@@ -13,8 +13,10 @@ namespace proa::image {
 inline Status check_pixel_count(std::string_view format, std::int64_t width, std::int64_t height,
                                 std::size_t file_bytes, const DecodeLimits& limits) {
   constexpr std::int64_t kMaxSide = std::numeric_limits<int>::max() / 8;
-  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide ||
-      width > limits.max_pixels / height) {
+  if (width < 1 || height < 1) {
+    return error::invalid_argument("the {} picture is damaged: its header tells no size", format);
+  }
+  if (width > kMaxSide || height > kMaxSide || width > limits.max_pixels / height) {
     return error::invalid_argument("the {} picture is {} x {} pixels; at most {} pixels are read",
                                    format, width, height, limits.max_pixels);
   }

@@ -174,6 +174,7 @@ def test_hostile_pictures_get_one_clear_error_each(serve, tmp_path, files):
                b"GIF89a" + bytes(20): "the picture is GIF; JPEG, PNG and WebP can be read",
                b"<svg/>": "begin like neither JPEG, PNG nor WebP",
                good[:len(good) // 2]: "the JPEG picture is damaged",
+               b"\xff\xd8\xff" + bytes(100): "damaged: its header tells no size",
                bomb_png(40000, 40000): "40000 x 40000 pixels; at most 1000000 pixels are read",
                files["coffee.webp"][:3000]: "the WebP picture is damaged",
                good + bytes(2_000_000): "at most 2000000 are read"}
