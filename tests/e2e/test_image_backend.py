@@ -157,6 +157,23 @@ def test_many_clients_get_their_own_pictures(serve, tmp_path, files, protocol):
         list(pool.map(ask, files))
 
 
+def test_files_come_as_vectors_of_bytes_too(serve, tmp_path, files):
+    write_image_model(tmp_path, resize="32x32", data_type="UINT8", layout="nhwc",
+                      extra='input [ { name: "file" data_type: TYPE_UINT8 dims: [ -1 ] } ]\n'
+                            "dynamic_batching { }\n")
+    server = serve(tmp_path)
+    data = [files[name] for name in ("coffee.png", "cat.jpg")]
+    padded = np.zeros((2, max(map(len, data))), np.uint8)
+    for row, picture in zip(padded, data):
+        row[:len(picture)] = np.frombuffer(picture, np.uint8)
+    with connect(server, "http") as (api, client):
+        tensor = api.InferInput("file", padded.shape, "UINT8")
+        tensor.set_data_from_numpy(padded)
+        got = client.infer("prepare", [tensor]).as_numpy("image")
+    for pixels, picture in zip(got, data):
+        np.testing.assert_array_equal(pixels, np.asarray(open_picture(picture).resize((32, 32))))
+
+
 def bomb_png(width, height):
     """A PNG that announces many pixels and packs them well."""
     def chunk(kind, body):

@@ -71,19 +71,17 @@ Result<core::Response> ImageModel::answer(const core::Request& request) const {
                             name_);
   }
   PROA_ASSIGN(const Files files, read_files(request.inputs[0]));
-  std::vector<image::Geometry> geometries;
-  std::vector<image::Size> sizes;
-  PROA_ASSIGN(Tensor numbers, make_numbers(files, geometries, sizes));
+  PROA_ASSIGN(Pictures pictures, read_pictures(files));
   core::Response response;
   response.outputs.resize(output_count_);
   if (request.wants_output(signature_.image)) {
-    response.outputs[signature_.image] = std::move(numbers);
+    response.outputs[signature_.image] = std::move(pictures.numbers);
   }
   if (signature_.size && request.wants_output(*signature_.size)) {
-    response.outputs[*signature_.size] = make_sizes(sizes);
+    response.outputs[*signature_.size] = make_sizes(pictures.sizes);
   }
   if (signature_.placement && request.wants_output(*signature_.placement)) {
-    response.outputs[*signature_.placement] = make_placements(geometries);
+    response.outputs[*signature_.placement] = make_placements(pictures.geometries);
   }
   return response;
 }
@@ -105,43 +103,44 @@ Result<ImageModel::Files> ImageModel::read_files(const Tensor& input) const {
   return files;
 }
 
-Result<Tensor> ImageModel::make_numbers(const Files& files,
-                                        std::vector<image::Geometry>& geometries,
-                                        std::vector<image::Size>& sizes) const {
-  const image::TensorSpec& spec = options_.transform.tensor;
-  Tensor tensor;
-  std::size_t picture_bytes = 0;
+Result<ImageModel::Pictures> ImageModel::read_pictures(const Files& files) const {
+  Pictures pictures;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto fail = [&](Error error) {
-      const std::string picture =
-          files.size() == 1 ? "" : fmt::format(", picture {} of {}", i + 1, files.size());
-      return with_context(fmt::format("model '{}', input '{}'{}", name_, input_name_, picture),
-                          std::move(error));
-    };
-    auto decoded = decode(files[i]);
-    if (!decoded) return fail(std::move(decoded.error()));
-    const auto geometry =
-        image::plan_geometry(options_.transform, decoded->original, options_.limits.max_pixels);
-    if (!geometry) return fail(geometry.error());
-    const image::Size output = geometry->output;
-    if (i == 0) {
-      tensor.type = spec.type;
-      const Shape extents = spec.extents(output.width, output.height);
-      tensor.shape = rows(files.size(), extents);
-      PROA_ASSIGN(picture_bytes, dense_byte_size(spec.type, extents));
-      tensor.data = BufferView(host_memory().allocate(picture_bytes * files.size()));
-    } else if (output != geometries[0].output) {
-      return fail(error::invalid_argument(
-          "its tensor is {} x {} and that of picture 1 is {} x {}: send them in requests of their "
-          "own, or resize or crop them to one size by the model's parameters",
-          output.width, output.height, geometries[0].output.width, geometries[0].output.height));
-    }
-    sizes.push_back(decoded->original);
-    geometries.push_back(*geometry);
-    image::transform_into(std::move(decoded->image), options_.transform, *geometry,
-                          tensor.data.data() + i * picture_bytes);
+    Status added = add_picture(files[i], files.size(), pictures);
+    if (added) continue;
+    const std::string picture =
+        files.size() == 1 ? "" : fmt::format(", picture {} of {}", i + 1, files.size());
+    return with_context(fmt::format("model '{}', input '{}'{}", name_, input_name_, picture),
+                        std::move(added.error()));
   }
-  return tensor;
+  return pictures;
+}
+
+Status ImageModel::add_picture(std::span<const std::byte> file, std::size_t count,
+                               Pictures& pictures) const {
+  PROA_ASSIGN(image::Decoded decoded, decode(file));
+  PROA_ASSIGN(
+      const image::Geometry geometry,
+      image::plan_geometry(options_.transform, decoded.original, options_.limits.max_pixels));
+  const image::Size output = geometry.output;
+  const std::size_t index = pictures.geometries.size();
+  if (index == 0) {
+    const image::TensorSpec& spec = options_.transform.tensor;
+    const Shape extents = spec.extents(output.width, output.height);
+    PROA_ASSIGN(pictures.bytes, dense_byte_size(spec.type, extents));
+    Buffer buffer = host_memory().allocate(pictures.bytes * count);
+    pictures.numbers = Tensor{spec.type, rows(count, extents), BufferView(std::move(buffer))};
+  } else if (const image::Size first = pictures.geometries[0].output; output != first) {
+    return error::invalid_argument(
+        "its tensor is {} x {} and that of picture 1 is {} x {}: send them in requests of their "
+        "own, or resize or crop them to one size by the model's parameters",
+        output.width, output.height, first.width, first.height);
+  }
+  pictures.sizes.push_back(decoded.original);
+  pictures.geometries.push_back(geometry);
+  image::transform_into(std::move(decoded.image), options_.transform, geometry,
+                        pictures.numbers.data.data() + index * pictures.bytes);
+  return {};
 }
 
 Result<image::Decoded> ImageModel::decode(std::span<const std::byte> file) const {

@@ -29,10 +29,18 @@ class ImageModel final : public core::LoadedModel {
  private:
   using Files = std::vector<std::span<const std::byte>>;
 
+  // What the pictures of a request become.
+  struct Pictures {
+    Tensor numbers;         // of all of them
+    std::size_t bytes = 0;  // of one
+    std::vector<image::Geometry> geometries;
+    std::vector<image::Size> sizes;  // of the originals
+  };
+
   Result<core::Response> answer(const core::Request& request) const;
-  // The tensors of a request's pictures; `geometries` gets one for each.
-  Result<Tensor> make_numbers(const Files& files, std::vector<image::Geometry>& geometries,
-                              std::vector<image::Size>& sizes) const;
+  Result<Pictures> read_pictures(const Files& files) const;
+  // Makes the numbers of the next file, which is one of `count`.
+  Status add_picture(std::span<const std::byte> file, std::size_t count, Pictures& pictures) const;
   Result<Files> read_files(const Tensor& input) const;
   Result<image::Decoded> decode(std::span<const std::byte> file) const;
   // How far a JPEG may be reduced so that it does not become smaller than it is wanted.
