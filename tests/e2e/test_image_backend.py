@@ -101,6 +101,15 @@ def test_letterbox_is_that_of_detectors(serve, tmp_path, files):
         np.testing.assert_allclose(placement[:2], ratio, rtol=0.005)
 
 
+def test_grey_is_opencvs_by_its_definition(serve, tmp_path, files):
+    got = pixels_of(serve, tmp_path, files, resize="60x28", channels="gray", data_type="UINT8",
+                    definition="opencv", filter="area")
+    for name, (pixels,) in got.items():
+        grey = cv2.cvtColor(np.asarray(open_picture(files[name])), cv2.COLOR_RGB2GRAY)
+        wanted = cv2.resize(grey, (60, 28), interpolation=cv2.INTER_AREA)
+        np.testing.assert_array_equal(pixels[0], wanted, err_msg=name)
+
+
 def test_grey_is_pillows_luma(serve, tmp_path, files):
     got = pixels_of(serve, tmp_path, files, resize="28x28", channels="gray", data_type="UINT8")
     for name, (pixels,) in got.items():
@@ -211,6 +220,14 @@ def test_wrong_parameters_are_told_before_serving(proa, tmp_path):
                              timeout=60)
     assert checked.returncode != 0
     assert "did you mean 'filter'?" in checked.stdout + checked.stderr
+
+
+def test_numbers_for_other_pixels_are_warned_of(serve, tmp_path):
+    write_image_model(tmp_path, std="0.229,0.224,0.225")
+    write_image_model(tmp_path, "scaled", std="0.229,0.224,0.225", scale="1/255")
+    log = serve(tmp_path).log()
+    assert log.count('want scale') == 1
+    assert "model prepare: parameter std" in log
 
 
 def test_16_bit_and_transparent_pictures_keep_their_colours(serve, tmp_path, photographs):

@@ -3,11 +3,23 @@
 #include "backends/image/image_model.h"
 #include "backends/image/image_options.h"
 #include "backends/image/image_signature.h"
+#include "base/log.h"
 
 namespace proa::backends {
 namespace {
 
 using config::ModelConfig;
+
+// torchvision's mean and deviation are meant for pixels from 0 to 1.
+void warn_of_unscaled_pixels(const ModelConfig& config) {
+  const auto deviation = config.parameters.find("std");
+  if (deviation == config.parameters.end() || config.parameters.contains("scale")) return;
+  if (!deviation->second.starts_with("0.")) return;
+  log::warn(
+      "model {}: parameter std is \"{}\" and scale is not given, so pixels go from 0 to 255; "
+      "numbers for pixels from 0 to 1 want scale \"1/255\"",
+      log::printable(config.name), log::printable(deviation->second));
+}
 
 class ImageBackend final : public core::Backend {
  public:
@@ -30,6 +42,7 @@ class ImageBackend final : public core::Backend {
     if (!options) return of_model(config, options.error());
     const auto signature = check_image_signature(*options, config);
     if (!signature) return of_model(config, signature.error());
+    warn_of_unscaled_pixels(config);
     return std::make_unique<ImageModel>(config, *std::move(options), *signature, clock_);
   }
 
