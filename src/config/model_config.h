@@ -96,6 +96,24 @@ struct VersionPolicy {
   std::vector<std::int64_t> specific;
 };
 
+// Other models as one: requests run through the steps, which form a graph by the names of the
+// tensors between them (`input`, `output` and the maps of the steps name the same tensors).
+struct Ensemble {
+  static constexpr std::int64_t kLatest = -1;
+  struct Step {
+    std::string model;
+    std::int64_t version = kLatest;
+    // From the names that the step's model has to the names within the ensemble.
+    std::map<std::string, std::string> inputs;
+    std::map<std::string, std::string> outputs;
+  };
+  std::vector<Step> steps;
+  std::uint32_t max_inflight_requests = 0;  // 0 = core's usual bound
+};
+
+// The platform of ensembles; they have no backend.
+inline constexpr std::string_view kEnsemblePlatform = "ensemble";
+
 // The metric families whose buckets `model_metrics` may choose; docs/metrics.md describes them.
 inline constexpr std::string_view kHistogramFamilies[] = {
     "nv_inference_first_response_histogram_ms", "proa_request_duration_seconds",
@@ -104,12 +122,13 @@ inline constexpr std::string_view kHistogramFamilies[] = {
 struct ModelConfig {
   std::string name;
   std::string platform;
-  std::string backend;  // ours: "openvino", "identity", ...
+  std::string backend;  // ours: "openvino", "identity", ...; "" for an ensemble
   VersionPolicy version_policy;
   std::int32_t max_batch_size = 0;  // 0 = `dims` are whole shapes and requests are not batched
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
   std::optional<DynamicBatching> dynamic_batching;  // none = the default scheduler
+  std::optional<Ensemble> ensemble;                 // none = a model with a backend
   std::vector<InstanceGroup> instance_groups;
   std::vector<WarmUp> warm_ups;
   std::string default_model_filename;

@@ -30,6 +30,14 @@ class MemoryBudget {
       if (budget_ != nullptr) budget_->used_.fetch_sub(bytes_, std::memory_order_relaxed);
     }
     std::size_t bytes() const { return bytes_; }
+    // Counts `bytes` more in any case, as reserve() does; of an empty share it changes nothing.
+    void add(std::size_t bytes) {
+      if (budget_ == nullptr) return;
+      budget_->used_.fetch_add(bytes, std::memory_order_relaxed);
+      bytes_ += bytes;
+    }
+    // A share of the same budget with no bytes yet.
+    Reservation empty_share() const { return {budget_, 0}; }
     // Takes over the share of `other`, of the same budget.
     void merge(Reservation other) {
       if (budget_ == nullptr) return std::swap(*this, other);

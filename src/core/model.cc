@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/ensemble.h"
 #include "core/scheduler.h"
 #include "core/statistics.h"
 
@@ -55,44 +56,69 @@ Model::Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<L
       labels_(std::move(options.labels)),
       loaded_(std::move(loaded)) {}
 
-Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::int64_t version,
-                                             std::unique_ptr<LoadedModel> loaded, Options options) {
+std::shared_ptr<Model> Model::allocate(config::ModelConfig config, std::int64_t version,
+                                       std::unique_ptr<LoadedModel> loaded, Options& options) {
   PROA_CHECK(options.timer != nullptr && options.reaper != nullptr,
              "a model needs a timer and a reaper");
-  const TimePoint began = std::min(options.load_began, options.clock->now());
   options.reaper->expect();
-  std::shared_ptr<Model> model(
-      new Model(std::move(config), version, std::move(loaded), options),
-      [reaper = options.reaper](Model* last) {
-        reaper->destroy([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
-      });
+  return {new Model(std::move(config), version, std::move(loaded), options),
+          [reaper = options.reaper](Model* last) {
+            reaper->destroy([gone = std::unique_ptr<Model>(last)]() mutable { gone.reset(); });
+          }};
+}
+
+Result<std::shared_ptr<Model>> Model::create(config::ModelConfig config, std::int64_t version,
+                                             std::unique_ptr<LoadedModel> loaded, Options options) {
+  const TimePoint began = std::min(options.load_began, options.clock->now());
+  const auto model = allocate(std::move(config), version, std::move(loaded), options);
   PROA_ASSIGN(auto instances, create_instances(model->config_, *model->loaded_));
   PROA_TRY(warm_up(model, instances, options.warm_up));
   model->statistics_ = std::make_shared<ModelStatistics>(instances.size(), *options.clock);
-  model->scheduler_ =
+  const auto scheduler =
       std::make_shared<Scheduler>(model->config_, std::move(instances),
                                   Scheduler::Options{.execution = model->loaded_->execution(),
                                                      .clock = options.clock,
                                                      .timer = options.timer,
                                                      .statistics = model->statistics_});
-  PROA_TRY(model->scheduler_->start());
+  model->dispatcher_ = scheduler;
+  PROA_TRY(scheduler->start());
+  model->load_time_ = options.clock->now() - began;
+  return model;
+}
+
+Result<std::shared_ptr<Model>> Model::create_ensemble(config::ModelConfig config,
+                                                      std::int64_t version, Options options) {
+  const TimePoint began = std::min(options.load_began, options.clock->now());
+  const auto model = allocate(std::move(config), version, nullptr, options);
+  model->statistics_ = std::make_shared<ModelStatistics>(0, *options.clock);
+  const auto ensemble =
+      std::make_shared<Ensemble>(model->config_, Ensemble::Options{.clock = options.clock,
+                                                                   .statistics = model->statistics_,
+                                                                   .find = options.find_model});
+  model->dispatcher_ = ensemble;
+  PROA_TRY(ensemble->health());
   model->load_time_ = options.clock->now() - began;
   return model;
 }
 
 Model::~Model() {
-  if (scheduler_ != nullptr) scheduler_->stop();
+  if (dispatcher_ != nullptr) dispatcher_->stop();
 }
 
-void Model::infer(std::unique_ptr<Request> request) {
+void Model::infer(std::unique_ptr<Request> request, Caller caller) {
   PROA_CHECK(request->model.get() == this && request->sink != nullptr,
              "a request for this model, with a sink");
   const std::shared_ptr<Model> keep = request->model;
-  scheduler_->submit(std::move(request));
+  dispatcher_->submit(std::move(request), caller);
 }
 
-void Model::shut_down() { scheduler_->shut_down(); }
+Status Model::health() const {
+  if (loaded_ != nullptr) PROA_TRY(loaded_->health());
+  return dispatcher_->health();
+}
 
-std::size_t Model::in_flight() const { return scheduler_->in_flight(); }
+void Model::shut_down() { dispatcher_->shut_down(); }
+
+std::size_t Model::in_flight() const { return dispatcher_->in_flight(); }
 
 }  // namespace proa::core

@@ -1,25 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/timer.h"
 #include "config/model_config.h"
 #include "core/backend.h"
+#include "core/dispatcher.h"
 #include "core/reaper.h"
 #include "core/request.h"
 #include "core/warm_up.h"
 
 namespace proa::core {
 
-class Scheduler;
 class ModelStatistics;
 
-// One loaded version of a model: its configuration, instances, queue and counters. A front end
-// finds it in the repository, builds a Request for it and calls infer().
+// The model of that name and version ("" = the latest) that is ready now. Errors: kNotFound,
+// kUnavailable with the reason. Threading: thread-safe, cheap enough for every request.
+using ModelFinder =
+    std::function<Result<std::shared_ptr<Model>>(std::string_view name, std::string_view version)>;
+
+// One loaded version of a model: its configuration, counters, and what answers its requests:
+// instances behind a queue, or the steps of an ensemble. A front end finds it in the repository,
+// builds a Request for it and calls infer().
 //
 // Life: made by create(); held by shared_ptr by the repository and by every request in flight.
 // shut_down() refuses new work and fails what is queued. When the last reference goes, on whichever
@@ -39,6 +47,8 @@ class Model : public std::enable_shared_from_this<Model> {
     std::vector<WarmUpSample> warm_up;
     // Held until the model is gone: temporary files that it reads, for example.
     std::shared_ptr<const void> keep_alive;
+    // Finds the models of an ensemble's steps.
+    ModelFinder find_model;
   };
 
   // Creates the instances, warms them and starts their threads. `loaded` comes from
@@ -46,6 +56,11 @@ class Model : public std::enable_shared_from_this<Model> {
   static Result<std::shared_ptr<Model>> create(config::ModelConfig config, std::int64_t version,
                                                std::unique_ptr<LoadedModel> loaded,
                                                Options options);
+  // A model whose requests run through those that config.ensemble names, found anew for each
+  // request. Errors: kUnavailable when one of them is not ready, kInvalidArgument when they do not
+  // fit together.
+  static Result<std::shared_ptr<Model>> create_ensemble(config::ModelConfig config,
+                                                        std::int64_t version, Options options);
   ~Model();
 
   const config::ModelConfig& config() const { return config_; }
@@ -64,13 +79,16 @@ class Model : public std::enable_shared_from_this<Model> {
   // Takes the request (built for this model, sink set). Its sink gets exactly one final response:
   // the answer, or an error such as kUnavailable (queue full, shut down, time-out), kCancelled,
   // kDeadlineExceeded. May answer before it returns, on the caller's thread.
-  void infer(std::unique_ptr<Request> request);
+  void infer(std::unique_ptr<Request> request, Caller caller = Caller::kMayCompute);
 
   // Refuses new requests, answers the queued ones with kUnavailable; those with an instance finish.
   void shut_down();
 
-  // Nothing, or why an instance cannot work any more.
-  Status health() const { return loaded_->health(); }
+  // Nothing, or why an instance cannot work any more, or a step of an ensemble is not ready.
+  Status health() const;
+
+  // See Dispatcher::pin.
+  Result<std::shared_ptr<const Pin>> pin(int depth) const { return dispatcher_->pin(depth); }
 
   // Requests queued or running.
   std::size_t in_flight() const;
@@ -79,6 +97,10 @@ class Model : public std::enable_shared_from_this<Model> {
   Model(config::ModelConfig config, std::int64_t version, std::unique_ptr<LoadedModel> loaded,
         Options& options);
 
+  // A model without a dispatcher, which the reaper destroys.
+  static std::shared_ptr<Model> allocate(config::ModelConfig config, std::int64_t version,
+                                         std::unique_ptr<LoadedModel> loaded, Options& options);
+
   const std::shared_ptr<const void> keep_alive_;  // goes last
   const config::ModelConfig config_;
   const std::int64_t version_;
@@ -86,8 +108,8 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::vector<std::vector<std::string>> labels_;
   Duration load_time_{0};
   std::shared_ptr<ModelStatistics> statistics_;
-  std::unique_ptr<LoadedModel> loaded_;
-  std::shared_ptr<Scheduler> scheduler_;
+  std::unique_ptr<LoadedModel> loaded_;  // null for an ensemble
+  std::shared_ptr<Dispatcher> dispatcher_;
 };
 
 }  // namespace proa::core

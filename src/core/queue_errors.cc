@@ -38,6 +38,20 @@ Error cancelled(std::string_view model, const Request& request) {
       id_of(request), model);
 }
 
+Error cancelled_on_the_way(std::string_view model, const Request& request) {
+  return error::cancelled(
+      "[request id: {}] the client cancelled the request between two steps of ensemble '{}'.",
+      id_of(request), model);
+}
+
+Error too_many_in_flight(std::string_view model, const Request& request, std::size_t most) {
+  return error::unavailable(
+      "[request id: {}] ensemble '{}' has {} requests under way, as many as it may have. Send "
+      "fewer "
+      "at a time, or raise ensemble_scheduling.max_inflight_requests.",
+      id_of(request), model, most);
+}
+
 Error shut_down(std::string_view model, const Request& request) {
   return error::unavailable(
       "[request id: {}] model '{}' is being unloaded and takes no more requests. Ask again when it "

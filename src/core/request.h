@@ -59,6 +59,27 @@ struct RequestTimes {
   TimePoint taken = kNever;     // left the queue with a batch
 };
 
+// What a request's answer took, in the parts that statistics tell apart.
+struct TimeSpent {
+  Duration queue{0};
+  Duration compute_input{0};
+  Duration compute_infer{0};
+  Duration compute_output{0};
+
+  void add(const TimeSpent& other) {
+    queue += other.queue;
+    compute_input += other.compute_input;
+    compute_infer += other.compute_infer;
+    compute_output += other.compute_output;
+  }
+};
+
+// Holds versions of models for a request (see Dispatcher::pin). Threading: immutable.
+class Pin {
+ public:
+  virtual ~Pin() = default;
+};
+
 // A question to one version of one model, checked against its signature (core/request_builder.h).
 // Life: made by a front end, moved into Model::infer, moved into a Batch, destroyed after its final
 // response went to the sink. Holding the model keeps that version from being unloaded.
@@ -88,6 +109,12 @@ struct Request {
 
   std::unique_ptr<ResponseSink> sink;
   RequestTimes times;
+  // Where the time is added that a successful answer took, before its final response; null = nobody
+  // asks. It lives as long as `sink`.
+  TimeSpent* spent = nullptr;
+  // For an ensemble within another: its steps' versions. Null = those that are there when it
+  // begins.
+  std::shared_ptr<const Pin> pin;
 
   bool wants_output(std::size_t index) const {
     if (requested_outputs.empty()) return true;

@@ -57,11 +57,11 @@ Status Scheduler::start() {
   return {};
 }
 
-void Scheduler::submit(std::unique_ptr<Request> request) {
+void Scheduler::submit(std::unique_ptr<Request> request, Caller caller) {
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   const TimePoint now = options_.clock->now();
   request->times.enqueued = now;
-  const Runner runner{.may_run_inline = true};
+  const Runner runner{.may_run_inline = caller == Caller::kMayCompute};
   Actions actions;
   std::shared_ptr<CancellationToken> cancellation;
   RequestQueue::Ticket ticket = 0;

@@ -14,6 +14,7 @@
 #include "boost/container/small_vector.hpp"
 #include "core/backend.h"
 #include "core/batch_policy.h"
+#include "core/dispatcher.h"
 #include "core/gate.h"
 #include "core/request_queue.h"
 #include "core/response_order.h"
@@ -33,7 +34,7 @@ namespace proa::core {
 //
 // Life: made by Model; every request in it holds the model. stop() before the last reference goes.
 // Threading: thread-safe.
-class Scheduler : public std::enable_shared_from_this<Scheduler> {
+class Scheduler final : public Dispatcher, public std::enable_shared_from_this<Scheduler> {
  public:
   struct Options {
     Execution execution = Execution::kBlocking;
@@ -45,20 +46,19 @@ class Scheduler : public std::enable_shared_from_this<Scheduler> {
 
   Scheduler(const config::ModelConfig& config, std::vector<std::unique_ptr<Instance>> instances,
             Options options);
-  ~Scheduler();
+  ~Scheduler() override;
 
   // Starts the instances' threads. Errors: kResourceExhausted; then stop() is what is left to do.
   Status start();
-  // Takes a request; see Model::infer. The caller holds the model.
-  void submit(std::unique_ptr<Request> request) PROA_EXCLUDES(mutex_);
+  void submit(std::unique_ptr<Request> request, Caller caller = Caller::kMayCompute) override
+      PROA_EXCLUDES(mutex_);
   // Asks again for instances that the gate has held back.
   void gate_opened() PROA_EXCLUDES(mutex_);
-  void shut_down() PROA_EXCLUDES(mutex_);
+  void shut_down() override PROA_EXCLUDES(mutex_);
   // Ends the threads and destroys the instances. Nothing is in flight; not on an instance's thread.
-  void stop() PROA_EXCLUDES(mutex_);
+  void stop() override PROA_EXCLUDES(mutex_);
 
-  // Requests that have not been answered.
-  std::size_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
+  std::size_t in_flight() const override { return in_flight_.load(std::memory_order_relaxed); }
 
  private:
   // The capacity of one instance.

@@ -25,22 +25,15 @@ TimePoint beginning(const Request& request, TimePoint fallback) {
   return request.times.enqueued != kNever ? request.times.enqueued : fallback;
 }
 
-// The parts of a batch's time. An instance that does not tell them apart leaves the inner moments
-// open: then all of it is inference.
-struct ComputeTimes {
-  explicit ComputeTimes(const Batch& batch) {
-    const TimePoint ready = batch.inputs_ready != kNever ? batch.inputs_ready : batch.started;
-    const TimePoint computed = batch.computed != kNever ? batch.computed : batch.finished;
-    input = ready - batch.started;
-    infer = computed - ready;
-    output = batch.finished - computed;
-    total = batch.finished - batch.started;
-  }
-  Duration input;
-  Duration infer;
-  Duration output;
-  Duration total;
-};
+// The parts of a batch's time, apart from the queue. An instance that does not tell them apart
+// leaves the inner moments open: then all of it is inference.
+TimeSpent compute_times(const Batch& batch) {
+  const TimePoint ready = batch.inputs_ready != kNever ? batch.inputs_ready : batch.started;
+  const TimePoint computed = batch.computed != kNever ? batch.computed : batch.finished;
+  return {.compute_input = ready - batch.started,
+          .compute_infer = computed - ready,
+          .compute_output = batch.finished - computed};
+}
 
 }  // namespace
 
@@ -57,7 +50,7 @@ ModelStatistics::ModelStatistics(std::size_t instances, const Clock& clock)
 
 void ModelStatistics::record_batch(const Batch& batch, std::size_t instance,
                                    std::span<const Response> responses) {
-  const ComputeTimes times(batch);
+  TimeSpent spent = compute_times(batch);
   MutexLock lock(mutex_);
   std::int64_t rows = 0;
   for (std::size_t i = 0; i < responses.size(); ++i) {
@@ -70,37 +63,52 @@ void ModelStatistics::record_batch(const Batch& batch, std::size_t instance,
       continue;
     }
     rows += request.batch_size;
-    const Duration queued = batch.started - request.times.enqueued;
-    add(counters_.success, whole);
-    add(counters_.queue, queued);
-    add(counters_.compute_input, times.input);
-    add(counters_.compute_infer, times.infer);
-    add(counters_.compute_output, times.output);
-    request_us_.record_exclusively(us(whole));
-    queue_us_.record_exclusively(us(queued));
-    compute_us_.record_exclusively(us(times.total));
-    compute_input_us_.record_exclusively(us(times.input));
-    compute_infer_us_.record_exclusively(us(times.infer));
-    compute_output_us_.record_exclusively(us(times.output));
+    spent.queue = batch.started - request.times.enqueued;
+    count_answer(request, spent, whole, batch.finished - batch.started);
   }
-  count_execution(batch, times.input, times.infer, times.output, rows);
+  ++counters_.close_reasons[static_cast<std::size_t>(batch.close_reason)];
+  last_inference_ = batch.started;
+  count_execution(spent, batch.size(), rows);
   TimePoint& busy_until = busy_until_[instance];
   counters_.instance_busy_ns[instance] += ns(batch.finished - std::max(batch.started, busy_until));
   busy_until = std::max(busy_until, batch.finished);
 }
 
-void ModelStatistics::count_execution(const Batch& batch, Duration input, Duration infer,
-                                      Duration output, std::int64_t rows) {
-  ++counters_.close_reasons[static_cast<std::size_t>(batch.close_reason)];
-  last_inference_ = batch.started;
+void ModelStatistics::record_request(const Request& request, const TimeSpent& spent,
+                                     TimePoint now) {
+  MutexLock lock(mutex_);
+  count_answer(request, spent, now - beginning(request, now),
+               spent.compute_input + spent.compute_infer + spent.compute_output);
+  last_inference_ = request.times.enqueued;
+  count_execution(spent, request.batch_size, request.batch_size);
+}
+
+void ModelStatistics::count_answer(const Request& request, const TimeSpent& spent, Duration whole,
+                                   Duration compute) {
+  if (request.spent != nullptr) request.spent->add(spent);
+  add(counters_.success, whole);
+  add(counters_.queue, spent.queue);
+  add(counters_.compute_input, spent.compute_input);
+  add(counters_.compute_infer, spent.compute_infer);
+  add(counters_.compute_output, spent.compute_output);
+  request_us_.record_exclusively(us(whole));
+  queue_us_.record_exclusively(us(spent.queue));
+  compute_us_.record_exclusively(us(compute));
+  compute_input_us_.record_exclusively(us(spent.compute_input));
+  compute_infer_us_.record_exclusively(us(spent.compute_infer));
+  compute_output_us_.record_exclusively(us(spent.compute_output));
+}
+
+void ModelStatistics::count_execution(const TimeSpent& spent, std::int64_t batch_size,
+                                      std::int64_t rows) {
   if (rows == 0) return;  // failed as a whole
   ++counters_.execution_count;
   counters_.inference_count += static_cast<std::uint64_t>(rows);
-  BatchSizeStatistics& size = counters_.batch_sizes[batch.size()];
-  add(size.compute_input, input);
-  add(size.compute_infer, infer);
-  add(size.compute_output, output);
-  batch_size_.record_exclusively(static_cast<std::uint64_t>(batch.size()));
+  BatchSizeStatistics& size = counters_.batch_sizes[batch_size];
+  add(size.compute_input, spent.compute_input);
+  add(size.compute_infer, spent.compute_infer);
+  add(size.compute_output, spent.compute_output);
+  batch_size_.record_exclusively(static_cast<std::uint64_t>(batch_size));
 }
 
 void ModelStatistics::count_failure(FailureReason reason, Duration duration) {

@@ -18,6 +18,7 @@ namespace proa::core {
 class Batch;
 struct Request;
 struct Response;
+struct TimeSpent;
 
 // Why a request got no answer from its model. The names are the values of the label `reason` of
 // nv_inference_request_failure.
@@ -69,6 +70,10 @@ class ModelStatistics {
   // A finished batch of `instance`, all its moments set, and the responses to its requests.
   void record_batch(const Batch& batch, std::size_t instance, std::span<const Response> responses)
       PROA_EXCLUDES(mutex_);
+  // An answer to a request that ran on its own, by way of other models: counts as an execution of
+  // its rows.
+  void record_request(const Request& request, const TimeSpent& spent, TimePoint now)
+      PROA_EXCLUDES(mutex_);
   // A request that ended without having been computed.
   void record_failure(const Request& request, FailureReason reason, TimePoint now)
       PROA_EXCLUDES(mutex_);
@@ -86,8 +91,10 @@ class ModelStatistics {
   const Histogram& batch_size() const { return batch_size_; }
 
  private:
-  void count_execution(const Batch& batch, Duration input, Duration infer, Duration output,
-                       std::int64_t rows) PROA_REQUIRES(mutex_);
+  void count_answer(const Request& request, const TimeSpent& spent, Duration whole,
+                    Duration compute) PROA_REQUIRES(mutex_);
+  void count_execution(const TimeSpent& spent, std::int64_t batch_size, std::int64_t rows)
+      PROA_REQUIRES(mutex_);
   void count_failure(FailureReason reason, Duration duration) PROA_REQUIRES(mutex_);
 
   const Clock& clock_;
