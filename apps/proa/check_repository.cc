@@ -1,12 +1,16 @@
 #include "check_repository.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/log.h"
 #include "base/text.h"
+#include "config/ensemble_fit.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "lifecycle/model_loader.h"
+#include "lifecycle/step_loads.h"
 #include "proto/json_text.h"
 #include "storage/local_folder.h"
 
@@ -20,6 +24,7 @@ void add_errors(const Error& error, std::vector<std::string>& errors) {
 
 // The plan has read the newest version; the others must fit the same configuration.
 void check_older_versions(const lifecycle::ModelPlan& plan, ModelCheck& check) {
+  if (plan.backend == nullptr) return;  // an ensemble: its versions have no files
   for (std::size_t i = 0; i + 1 < plan.versions.size(); ++i) {
     const std::int64_t version = plan.versions[i];
     config::ModelConfig config = plan.config;
@@ -30,8 +35,70 @@ void check_older_versions(const lifecycle::ModelPlan& plan, ModelCheck& check) {
   }
 }
 
+// The models of a repository that can be read, by name.
+using Configs = std::map<std::string, config::ModelConfig>;
+
+// The step's model, if it is there in that version.
+Result<const config::ModelConfig*> find_step(const config::Ensemble::Step& step,
+                                             const std::vector<ModelCheck>& checks,
+                                             const Configs& configs) {
+  const auto check = std::ranges::find(checks, step.model, &ModelCheck::name);
+  if (check == checks.end()) {
+    return error::not_found("model '{}' is not in the repository", step.model);
+  }
+  const auto found = configs.find(step.model);
+  if (found == configs.end()) {
+    return error::unavailable("model '{}' would not be served", step.model);
+  }
+  const std::vector<std::int64_t>& versions = check->versions;
+  if (step.version != config::Ensemble::kLatest &&
+      std::ranges::find(versions, step.version) == versions.end()) {
+    return error::not_found("version {} of model '{}' would not be served, only {}", step.version,
+                            step.model, fmt::join(versions, ", "));
+  }
+  return &found->second;
+}
+
+Status check_steps(const config::ModelConfig& ensemble, const std::vector<ModelCheck>& checks,
+                   const Configs& configs) {
+  std::vector<const config::ModelConfig*> steps;
+  for (const config::Ensemble::Step& step : ensemble.ensemble->steps) {
+    auto found = find_step(step, checks, configs);
+    if (!found) {
+      return with_context(fmt::format("ensemble_scheduling.step[{}]", steps.size()), found.error());
+    }
+    steps.push_back(*found);
+  }
+  return config::check_steps_fit(ensemble, steps);
+}
+
+// Ensembles against the models of their steps. One that fails takes those with it that it is a step
+// of, so all are asked until nothing changes.
+void check_ensembles(Configs configs, std::vector<ModelCheck>& checks) {
+  lifecycle::StepLoads graph;
+  for (const auto& [name, config] : configs) {
+    std::set<std::string> steps;
+    if (!config.ensemble) continue;
+    for (const auto& step : config.ensemble->steps) steps.insert(step.model);
+    graph.set_steps(name, std::move(steps), false);
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (ModelCheck& check : checks) {
+      const auto config = configs.find(check.name);
+      if (config == configs.end() || !config->second.ensemble) continue;
+      Status status = graph.check_circle(check.name);
+      if (status) status = check_steps(config->second, checks, configs);
+      if (status) continue;
+      add_errors(status.error(), check.errors);
+      configs.erase(config);
+      again = true;
+    }
+  }
+}
+
 ModelCheck check_model(const storage::LocalFolder& repository, const std::string& name,
-                       const lifecycle::ModelLoader& loader) {
+                       const lifecycle::ModelLoader& loader, Configs& configs) {
   ModelCheck check;
   check.name = name;
   Result<lifecycle::ModelPlan> plan = loader.plan(repository, name);
@@ -41,9 +108,10 @@ ModelCheck check_model(const storage::LocalFolder& repository, const std::string
   }
   check_older_versions(*plan, check);
   check.warnings = std::move(plan->warnings);
-  check.backend = plan->config.backend;
+  check.backend = plan->config.ensemble ? config::kEnsemblePlatform : plan->config.backend;
   check.max_batch_size = plan->config.max_batch_size;
   check.versions = std::move(plan->versions);
+  if (check.errors.empty()) configs.emplace(name, std::move(plan->config));
   return check;
 }
 
@@ -72,7 +140,11 @@ Result<std::vector<ModelCheck>> check_repository(const std::filesystem::path& pa
       {.backends = [&](std::string_view name) { return backends.find(name); },
        .completion = completion});
   std::vector<ModelCheck> checks;
-  for (const std::string& name : names) checks.push_back(check_model(repository, name, loader));
+  Configs configs;
+  for (const std::string& name : names) {
+    checks.push_back(check_model(repository, name, loader, configs));
+  }
+  check_ensembles(std::move(configs), checks);
   return checks;
 }
 

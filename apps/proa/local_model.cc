@@ -78,6 +78,13 @@ Result<LocalModel> open_model_folder(const fs::path& folder,
   PROA_ASSIGN(const auto repository, storage::LocalFolder::open(path.parent_path()));
   PROA_ASSIGN(lifecycle::ModelPlan plan,
               make_loader(backends).plan(repository, path.filename().string()));
+  if (plan.config.ensemble) {
+    return error::invalid_argument(
+        "{} is an ensemble and runs through other models: serve the repository with proa serve, "
+        "and "
+        "name the server with --url",
+        path.string());
+  }
   LocalModel model;
   const std::int64_t version = plan.versions.back();
   model.files = {plan.folder, plan.folder / std::to_string(version), version};

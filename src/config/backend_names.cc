@@ -41,7 +41,8 @@ constexpr std::array kRefused = {
     Refusal{"tensorrtllm", "large language models are not served"},
     Refusal{"vllm", "large language models are not served"},
     Refusal{"dali", kNotYet},
-    Refusal{"ensemble", kNotYet},
+    Refusal{"ensemble",
+            "an ensemble is no backend: write platform: \"ensemble\" with ensemble_scheduling"},
     Refusal{"fil", "convert the trees to ONNX and set backend: \"openvino\""},
     Refusal{"python", kNotYet},
 };

@@ -148,6 +148,7 @@ Status complete_from_folder(std::string_view folder_name, std::span<const std::s
                              log::printable(config.name), log::printable(folder_name)));
     return problems.to_status(parsed.file, parsed.given);
   }
+  if (config.ensemble) return {};  // its steps have backends and files
   if (config.backend.empty()) {
     if (options.enabled) PROA_TRY(complete_backend(files, parsed));
   } else if (config.default_model_filename.empty()) {
@@ -163,7 +164,7 @@ bool max_batch_size_decided(const CompletionOptions& options, const ParsedConfig
 
 Status complete_rest(const CompletionOptions& options, ParsedConfig& parsed) {
   ModelConfig& config = parsed.config;
-  if (!max_batch_size_decided(options, parsed) && config.max_batch_size > 0) {
+  if (!config.ensemble && !max_batch_size_decided(options, parsed) && config.max_batch_size > 0) {
     config.max_batch_size = options.default_max_batch_size;
     if (!parsed.given.contains("dynamic_batching")) {
       config.dynamic_batching.reset();
@@ -171,7 +172,7 @@ Status complete_rest(const CompletionOptions& options, ParsedConfig& parsed) {
     }
   }
   if (config.dynamic_batching) std::ranges::sort(config.dynamic_batching->preferred_batch_sizes);
-  complete_instance_groups(parsed);
+  if (!config.ensemble) complete_instance_groups(parsed);
   fit_warm_ups(parsed);
   Problems problems;
   check_values(config, true, problems);

@@ -32,6 +32,9 @@ class Reader {
     if (message.has_dynamic_batching()) {
       config.dynamic_batching = read_dynamic_batching(message.dynamic_batching());
     }
+    if (message.has_ensemble_scheduling()) {
+      config.ensemble = read_ensemble(message.ensemble_scheduling());
+    }
     for (const auto& group : message.instance_group()) {
       config.instance_groups.push_back(read_instance_group(group));
     }
@@ -63,6 +66,7 @@ class Reader {
   }
 
   std::string read_backend(const inference::ModelConfig& message) {
+    if (message.platform() == kEnsemblePlatform) return {};  // check_ensemble() says the rest
     // Both may be wrong in the same way; say it once.
     if (message.backend().empty() || message.backend() == message.platform()) {
       return message.platform().empty() ? "" : resolve("platform", message.platform());
@@ -169,6 +173,24 @@ class Reader {
           policy, fmt::format("{}.priority_queue_policy[{}].value", field, level));
     }
     return batching;
+  }
+
+  // A version that is not stated means the latest, as -1 does.
+  Ensemble read_ensemble(const inference::ModelEnsembling& message) {
+    Ensemble ensemble;
+    ensemble.max_inflight_requests = message.max_inflight_requests();
+    for (int i = 0; i < message.step_size(); ++i) {
+      const inference::ModelEnsembling::Step& stated = message.step(i);
+      Ensemble::Step& step = ensemble.steps.emplace_back();
+      step.model = stated.model_name();
+      if (stated.model_version() != 0 ||
+          given_.contains(fmt::format("ensemble_scheduling.step[{}].model_version", i))) {
+        step.version = stated.model_version();
+      }
+      step.inputs.insert(stated.input_map().begin(), stated.input_map().end());
+      step.outputs.insert(stated.output_map().begin(), stated.output_map().end());
+    }
+    return ensemble;
   }
 
   // Whether one of them is TensorRT told to use FP16.

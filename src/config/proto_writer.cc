@@ -102,6 +102,20 @@ Message& element(google::protobuf::RepeatedPtrField<Message>& field, std::size_t
                                                         : *field.Add();
 }
 
+void write_ensemble(const Ensemble& ensemble, inference::ModelEnsembling& message) {
+  message.set_max_inflight_requests(ensemble.max_inflight_requests);
+  for (std::size_t i = 0; i < ensemble.steps.size(); ++i) {
+    const Ensemble::Step& step = ensemble.steps[i];
+    inference::ModelEnsembling::Step& written = element(*message.mutable_step(), i);
+    written.set_model_name(step.model);
+    written.set_model_version(step.version);
+    written.clear_input_map();
+    written.mutable_input_map()->insert(step.inputs.begin(), step.inputs.end());
+    written.clear_output_map();
+    written.mutable_output_map()->insert(step.outputs.begin(), step.outputs.end());
+  }
+}
+
 void write_tensors(const ModelConfig& config, inference::ModelConfig& message) {
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
     const Tensor& tensor = config.inputs[i];
@@ -134,6 +148,7 @@ inference::ModelConfig to_proto(const ModelConfig& config) {
   if (config.dynamic_batching) {
     write_dynamic_batching(*config.dynamic_batching, *message.mutable_dynamic_batching());
   }
+  if (config.ensemble) write_ensemble(*config.ensemble, *message.mutable_ensemble_scheduling());
   for (std::size_t i = 0; i < config.instance_groups.size(); ++i) {
     write_instance_group(config.instance_groups[i], element(*message.mutable_instance_group(), i));
   }

@@ -219,7 +219,7 @@ void check_complete(const ModelConfig& config, Problems& problems) {
   check_utf8(config.name, "name", problems);
   for (const Tensor& tensor : config.inputs) check_utf8(tensor.name, "input", problems);
   for (const Tensor& tensor : config.outputs) check_utf8(tensor.name, "output", problems);
-  if (config.backend.empty()) {
+  if (config.backend.empty() && !config.ensemble) {
     problems.add("backend", "it is missing: write the name of a backend, for example \"openvino\"");
   }
   if (config.inputs.empty()) {

@@ -151,8 +151,8 @@ void ControlService::repository_model_load(
 Result<inference::RepositoryModelUnloadResponse> ControlService::repository_model_unload(
     const inference::RepositoryModelUnloadRequest& request) const {
   PROA_TRY(check_mode(*context_.repository));
-  PROA_TRY(check_unload_request(request));
-  context_.repository->unload(request.model_name());
+  PROA_ASSIGN(const bool dependents, unloads_dependents(request));
+  context_.repository->unload(request.model_name(), dependents);
   return inference::RepositoryModelUnloadResponse();
 }
 

@@ -99,6 +99,7 @@ Status make_answer(const core::Model& model, const protocol::InferRequest& messa
   for (const protocol::InferRequestedOutput& wanted : message.outputs) {
     const auto i = static_cast<std::size_t>(model.config().find_output(wanted.name));
     if (i >= produced.size() || produced[i].type == DataType::kInvalid) {
+      if (model.config().ensemble) continue;  // a step gave none; as in Triton, it is left out
       return error::internal("model '{}' gave no output '{}'", model.name(), wanted.name);
     }
     PROA_TRY(add_output(model, i, wanted.classification, wanted.binary, message.binary_data_output,

@@ -91,13 +91,15 @@ Result<lifecycle::LoadRequest> to_load_request(inference::RepositoryModelLoadReq
   return load;
 }
 
-Status check_unload_request(const inference::RepositoryModelUnloadRequest& request) {
+Result<bool> unloads_dependents(const inference::RepositoryModelUnloadRequest& request) {
   PROA_TRY(check_repository_name(request.repository_name()));
+  bool dependents = false;
   for (const auto& [name, value] : request.parameters()) {
     if (name != kUnloadDependents) return unknown_parameter(name, "'unload_dependents'");
     if (!value.has_bool_param()) return wrong_type(name, "a boolean");
+    dependents = value.bool_param();
   }
-  return {};
+  return dependents;
 }
 
 }  // namespace proa::frontends

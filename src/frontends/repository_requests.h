@@ -14,9 +14,9 @@ namespace proa::frontends {
 // Errors: kInvalidArgument for other parameters and types; kUnimplemented for a repository's name.
 Result<lifecycle::LoadRequest> to_load_request(inference::RepositoryModelLoadRequest request);
 
-// `unload_dependents` (a boolean) is accepted: no model depends on another here.
+// Whether `unload_dependents` (a boolean) asks for the steps of an ensemble too.
 // Errors: as to_load_request().
-Status check_unload_request(const inference::RepositoryModelUnloadRequest& request);
+Result<bool> unloads_dependents(const inference::RepositoryModelUnloadRequest& request);
 
 // Parses the JSON body of a load or unload request into `message`, whose model is set. In JSON the
 // bytes of a file are base64. Errors: kInvalidArgument.

@@ -18,9 +18,10 @@ Result<lifecycle::LoadRequest> parse(std::string_view body) {
 
 std::string unload_problem(std::string_view body) {
   inference::RepositoryModelUnloadRequest message;
-  Status status = read_repository_body(body, message);
-  if (status) status = check_unload_request(message);
-  return status ? "" : status.error().message;
+  const Status status = read_repository_body(body, message);
+  if (!status) return status.error().message;
+  const auto dependents = unloads_dependents(message);
+  return dependents ? "" : dependents.error().message;
 }
 
 TEST(RepositoryRequestsTest, ReadsConfigurationAndFiles) {

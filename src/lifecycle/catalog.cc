@@ -78,7 +78,9 @@ ModelView Catalog::view_of(const Record& record) {
     if (version.state == VersionState::kReady) {
       view.latest = static_cast<std::ptrdiff_t>(view.versions.size());
     }
-    view.versions.push_back({number, version.state, version.reason, version.model});
+    const bool ready = version.state == VersionState::kReady;
+    view.versions.push_back({number, version.state, version.reason,
+                             ready ? std::weak_ptr(version.model) : std::weak_ptr<core::Model>()});
   }
   return view;
 }
@@ -106,6 +108,52 @@ bool Catalog::has_ready(std::string_view name) const {
   return record != records_.end() && any_in(record->second, VersionState::kReady);
 }
 
+bool Catalog::is_ready(std::string_view name, std::int64_t version) const {
+  MutexLock lock(mutex_);
+  const auto record = records_.find(name);
+  if (record == records_.end()) return false;
+  const auto found = record->second.versions.find(version);
+  return found != record->second.versions.end() && found->second.state == VersionState::kReady;
+}
+
+bool Catalog::has_loaded(std::string_view name) const {
+  MutexLock lock(mutex_);
+  const auto record = records_.find(name);
+  return record != records_.end() &&
+         std::ranges::any_of(record->second.versions,
+                             [](const auto& item) { return item.second.model != nullptr; });
+}
+
+bool Catalog::recheck(std::string_view name) {
+  std::vector<ModelPtr> models;
+  {
+    MutexLock lock(mutex_);
+    const auto record = records_.find(name);
+    if (record == records_.end()) return false;
+    for (const auto& [number, version] : record->second.versions) {
+      if (version.model != nullptr) models.push_back(version.model);
+    }
+  }
+  bool any = false;
+  for (const ModelPtr& model : models) {
+    const Status health = model->health();  // asks other models, so not under the lock
+    MutexLock lock(mutex_);
+    const auto record = records_.find(name);
+    if (record == records_.end()) return any;
+    const auto found = record->second.versions.find(model->version());
+    if (found == record->second.versions.end() || found->second.model != model) continue;
+    Version& version = found->second;
+    const std::string reason = health ? std::string() : health.error().message;
+    const VersionState state = health ? VersionState::kReady : VersionState::kUnavailable;
+    if (version.state == state && (health || version.reason == reason)) continue;
+    any |= version.state != state;
+    version.state = state;
+    version.reason = reason;
+    changed(name);
+  }
+  return any;
+}
+
 void Catalog::begin_load(const std::string& name) {
   MutexLock lock(mutex_);
   Record& record = records_[name];
@@ -114,7 +162,8 @@ void Catalog::begin_load(const std::string& name) {
   record.state = VersionState::kLoading;
   record.reason.clear();
   for (auto& [number, version] : record.versions) {
-    if (version.state == VersionState::kUnavailable) version = Version();
+    if (version.state != VersionState::kUnavailable || version.model != nullptr) continue;
+    version = Version();
   }
   changed(name);
 }
@@ -153,8 +202,7 @@ void Catalog::replace(const std::string& name, std::vector<LoadedVersion> versio
     Record& record = records_[name];
     dropped = take_out(name, record, std::string(kUnloaded), keep);
     std::erase_if(record.versions, [](const auto& item) {
-      const VersionState state = item.second.state;
-      return state != VersionState::kUnloading && state != VersionState::kReady;
+      return item.second.state != VersionState::kUnloading && item.second.model == nullptr;
     });
     for (auto& [number, version] : record.versions) {
       if (version.state == VersionState::kReady) version.reason.clear();
@@ -223,7 +271,7 @@ std::vector<Catalog::ModelPtr> Catalog::take_out(const std::string& name, Record
                                                  std::span<const std::int64_t> keep) {
   std::vector<ModelPtr> dropped;
   for (auto& [number, version] : record.versions) {
-    if (version.state != VersionState::kReady) continue;
+    if (version.model == nullptr) continue;
     if (std::ranges::find(keep, number) != keep.end()) continue;
     retired_[version.lease] = {name, version.model};
     dropped.push_back(std::move(version.model));

@@ -85,6 +85,14 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
   void close(const std::string& reason) PROA_EXCLUDES(mutex_);
 
   bool has_ready(std::string_view name) const PROA_EXCLUDES(mutex_);
+  bool is_ready(std::string_view name, std::int64_t version) const PROA_EXCLUDES(mutex_);
+  // Some version is in memory: ready, or held back by recheck().
+  bool has_loaded(std::string_view name) const PROA_EXCLUDES(mutex_);
+
+  // Asks the model's versions whether they can answer (Model::health). One that cannot is held
+  // back: UNAVAILABLE with the reason, although in memory, until it can again; requests that have
+  // found it go on. True when one became ready or is not ready any more.
+  bool recheck(std::string_view name) PROA_EXCLUDES(mutex_);
   // All versions that are ready, in order.
   std::vector<ModelPtr> ready_models() const PROA_EXCLUDES(mutex_);
 
@@ -98,8 +106,8 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
   struct Version {
     VersionState state = VersionState::kLoading;
     std::string reason;
-    ModelPtr model;           // kReady: the catalog's own lease
-    std::uint64_t lease = 0;  // kReady, kUnloading: its number
+    ModelPtr model;           // kReady, or held back: the catalog's own lease
+    std::uint64_t lease = 0;  // of what is in memory: its number
   };
   struct Record {
     VersionState state = VersionState::kLoading;  // while there are no versions

@@ -176,6 +176,7 @@ Result<ModelPlan> ModelLoader::plan(const storage::LocalFolder& repository,
 
 Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
                                                        std::int64_t version) const {
+  if (plan.config.ensemble) return load_ensemble(plan, version);
   const TimePoint began = options_.model.clock->now();
   PROA_ASSIGN(std::unique_ptr<core::LoadedModel> loaded,
               plan.backend->load(files_of(plan.folder, version), plan.config));
@@ -185,6 +186,23 @@ Result<std::shared_ptr<core::Model>> ModelLoader::load(const ModelPlan& plan,
   options.load_began = began;
   options.keep_alive = plan.keep_alive;
   return core::Model::create(plan.config, version, std::move(loaded), options);
+}
+
+Result<std::shared_ptr<core::Model>> ModelLoader::load_ensemble(const ModelPlan& plan,
+                                                                std::int64_t version) const {
+  core::Model::Options options = options_.model;
+  options.labels = plan.labels;
+  options.load_began = options_.model.clock->now();
+  options.keep_alive = plan.keep_alive;
+  config::ModelConfig config = plan.config;
+  for (const config::Ensemble::Step& step : config.ensemble->steps) {
+    const std::string wanted =
+        step.version == config::Ensemble::kLatest ? "" : std::to_string(step.version);
+    // As in Triton, an ensemble answers as often as its steps do. What is not there is told later.
+    const auto model = options.find_model(step.model, wanted);
+    if (model) config.decoupled |= (*model)->config().decoupled;
+  }
+  return core::Model::create_ensemble(std::move(config), version, std::move(options));
 }
 
 }  // namespace proa::lifecycle

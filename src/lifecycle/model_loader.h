@@ -29,7 +29,7 @@ struct ModelDraft {
 // A model's configuration, complete and checked, and the versions to load with it.
 struct ModelPlan {
   config::ModelConfig config;
-  core::Backend* backend = nullptr;
+  core::Backend* backend = nullptr;  // null for an ensemble
   std::filesystem::path folder;
   std::vector<std::int64_t> versions;            // ascending, at least one
   std::vector<std::vector<std::string>> labels;  // by output
@@ -48,7 +48,7 @@ class ModelLoader {
 
   struct Options {
     BackendFinder backends;
-    core::Model::Options model;  // its labels are the loader's to set
+    core::Model::Options model;  // its labels are the loader's to set; find_model: for ensembles
     config::CompletionOptions completion;
     // configs/NAME.pbtxt is read where it exists, instead of config.pbtxt; "" = never.
     std::string config_name;
@@ -67,10 +67,13 @@ class ModelLoader {
   // Both.
   Result<ModelPlan> plan(const storage::LocalFolder& repository, std::string_view name) const;
 
-  // Errors: the backend's.
+  // Errors: the backend's; of an ensemble, that a step is not ready or does not fit.
   Result<std::shared_ptr<core::Model>> load(const ModelPlan& plan, std::int64_t version) const;
 
  private:
+  Result<std::shared_ptr<core::Model>> load_ensemble(const ModelPlan& plan,
+                                                     std::int64_t version) const;
+
   const Options options_;
 };
 

@@ -38,13 +38,30 @@ bool is_nowhere(std::span<const storage::LocalFolder> repositories, const std::s
   });
 }
 
+// The catalog holds the models that find each other in it.
+ModelLoader::Options with_finder(ModelLoader::Options options,
+                                 const std::shared_ptr<Catalog>& catalog) {
+  options.model.find_model = [weak = std::weak_ptr(catalog)](
+                                 std::string_view name,
+                                 std::string_view version) -> Result<Catalog::ModelPtr> {
+    if (const auto strong = weak.lock()) return strong->find(name, version);
+    return error::unavailable("the server has ended");
+  };
+  return options;
+}
+
 }  // namespace
 
 ModelRepository::ModelRepository(Options options)
     : options_(std::move(options)),
       catalog_(std::make_shared<Catalog>()),
-      updater_({.roots = options_.folders, .retries = options_.load_retries},
-               ModelLoader(options_.loader), catalog_),
+      updater_(
+          {.roots = options_.folders,
+           .retries = options_.load_retries,
+           .steps_settled =
+               [this](const std::string& name, const config::Ensemble* ensemble,
+                      bool from_request) { return steps_settled(name, ensemble, from_request); }},
+          ModelLoader(with_finder(options_.loader, catalog_)), catalog_),
       jobs_("proa-load", std::max(1, options_.load_threads)),
       listing_("proa-list", 1) {}
 
@@ -68,10 +85,18 @@ Status ModelRepository::start() {
     if (options_.on_loaded) options_.on_loaded({});
     changed_.notify_all();
   }
-  for (const std::string& name : names) {
-    load(name, {},
-         [this, name](const Status& status) { first_load_ended(name, status.has_value()); });
+  // All are pending before one begins: an ensemble waits for its steps.
+  std::vector<StepLoads::JobPtr> jobs;
+  {
+    MutexLock lock(mutex_);
+    asked_for_ = names;
+    for (const std::string& name : names) {
+      jobs.push_back(make_job_locked(name, {}, [this, name](const Status& status) {
+        first_load_ended(name, status.has_value());
+      }));
+    }
   }
+  for (auto& job : jobs) post(std::move(job));
   if (options_.mode == ControlMode::kPoll) {
     poller_ = start_thread("proa-poll", [this] { poll(); });
   }
@@ -108,35 +133,65 @@ std::vector<storage::LocalFolder> ModelRepository::folders() const {
 
 void ModelRepository::load(const std::string& name, LoadRequest request,
                            std::move_only_function<void(Status)> done) {
-  const auto status = std::make_shared<Status>();
-  jobs_.post(
-      name,
-      [this, name, status, request = std::move(request)]() mutable {
-        *status = load_now(name, std::move(request));
-      },
-      [status, done = std::move(done)]() mutable { done(std::move(*status)); });
+  StepLoads::JobPtr job;
+  {
+    MutexLock lock(mutex_);
+    asked_for_.insert(name);
+    job = make_job_locked(name, std::move(request), std::move(done));
+  }
+  post(std::move(job));
 }
 
-Status ModelRepository::load_now(const std::string& name, LoadRequest request) {
+StepLoads::JobPtr ModelRepository::make_job_locked(const std::string& name, LoadRequest request,
+                                                   std::move_only_function<void(Status)> done) {
+  step_loads_.begin(name);
+  return std::make_shared<LoadJob>(name, std::move(request), std::move(done));
+}
+
+void ModelRepository::post(StepLoads::JobPtr job) {
+  const std::string name = job->name;
+  jobs_.post(
+      name, [this, job] { run_load(*job); },
+      [this, job] {
+        if (job->waits) return park(job);
+        job->done(std::move(job->status));
+      });
+}
+
+void ModelRepository::run_load(LoadJob& job) {
+  job.status = load_now(job);
+  if (job.waits) return;
+  {
+    MutexLock lock(mutex_);
+    step_loads_.end(job.name);
+  }
+  resume_parked();
+  tell_ensembles(job.name);
+}
+
+Status ModelRepository::load_now(LoadJob& job) {
   {
     MutexLock lock(mutex_);
     if (shutting_down_) return error::unavailable("the server is shutting down");
     ++under_way_;
   }
-  const bool brings_files = !request.files.empty();
+  const std::string& name = job.name;
   const std::vector<storage::LocalFolder> from = folders();
-  Status status = updater_.load(from, name, std::move(request));
-  if (!status && brings_files && !catalog_->has_ready(name) && is_nowhere(from, name)) {
+  const auto loaded = updater_.load(from, name, job.request);
+  job.waits = loaded && *loaded == ModelUpdater::LoadEnd::kWaitsForSteps;
+  const Status status = loaded ? Status() : Status(loaded.error());
+  if (!status && !job.request.files.empty() && !catalog_->has_ready(name) &&
+      is_nowhere(from, name)) {
     // Otherwise clients could fill the index with names that nothing can ever be loaded from.
     (void)updater_.unload(name, Catalog::Afterwards::kForget);
   }
   {
     MutexLock lock(mutex_);
     --under_way_;
-    if (status) {
+    if (!status) {
+      if (status.error().code != ErrorCode::kNotFound) ++counts_.failed;
+    } else if (!job.waits) {
       ++counts_.succeeded;
-    } else if (status.error().code != ErrorCode::kNotFound) {
-      ++counts_.failed;
     }
   }
   changed_.notify_all();
@@ -148,16 +203,31 @@ LoadCounts ModelRepository::load_counts() const {
   return counts_;
 }
 
-void ModelRepository::unload(const std::string& name) {
+void ModelRepository::unload(const std::string& name, bool with_steps) {
+  std::vector<std::string> steps;
+  if (with_steps) steps = steps_to_unload(name);
   jobs_.run_or_post(name, [this, name] { unload_now(name, Catalog::Afterwards::kRemember); });
+  for (const std::string& step : steps) unload(step, true);
 }
 
 void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards afterwards) {
+  std::vector<StepLoads::JobPtr> parked;
+  {
+    MutexLock lock(mutex_);
+    asked_for_.erase(name);
+    step_loads_.forget(name);
+    parked = step_loads_.take(name);
+  }
+  for (const auto& job : parked) {
+    end_parked(*job, error::unavailable("model '{}' was unloaded before its steps were ready",
+                                        log::printable(name)));
+  }
   if (!updater_.unload(name, afterwards)) {
     log::info("model '{}' is to be unloaded and was not loaded", log::printable(name));
     return;
   }
   log::info("model '{}': unloaded", log::printable(name));
+  tell_ensembles(name);
   std::vector<std::weak_ptr<core::Model>> draining;
   for (const auto& model : catalog_->retired(name)) draining.push_back(model);
   if (draining.empty()) return;

@@ -20,6 +20,7 @@
 #include "lifecycle/model_loader.h"
 #include "lifecycle/model_updater.h"
 #include "lifecycle/poll_policy.h"
+#include "lifecycle/step_loads.h"
 #include "lifecycle/worker_pool.h"
 
 namespace proa::lifecycle {
@@ -112,13 +113,16 @@ class ModelRepository {
 
   // Brings the model to what its folder or the request says: see ModelUpdater. Versions load beside
   // what is there and are swapped when all are ready: no request is dropped. A failed load leaves
-  // the old versions. `done` is called on a load thread. Whether clients may ask for it is for the
-  // front ends to know.
+  // the old versions. An ensemble is loaded when the loads of its steps have ended; in kExplicit
+  // mode those that are not there are loaded for it. `done` is called on a load thread. Whether
+  // clients may ask for it is for the front ends to know.
   void load(const std::string& name, LoadRequest request,
             std::move_only_function<void(Status)> done) PROA_EXCLUDES(mutex_);
   // Takes the model down, after the loads of it that were asked for before; returns before they and
-  // its requests have ended. Nothing happens for models that are not loaded.
-  void unload(const std::string& name) PROA_EXCLUDES(mutex_);
+  // its requests have ended. Nothing happens for models that are not loaded. `with_steps`: of an
+  // ensemble also the steps that were loaded because of it alone. An ensemble whose step goes is
+  // not ready until the step is back.
+  void unload(const std::string& name, bool with_steps = false) PROA_EXCLUDES(mutex_);
 
   // Waits until the first load of every model has ended; false when `deadline` came first.
   bool wait_until_loaded(TimePoint deadline) PROA_EXCLUDES(mutex_);
@@ -136,8 +140,24 @@ class ModelRepository {
   Result<std::set<std::string>> open_folders() PROA_EXCLUDES(mutex_);
   std::set<std::string> names_to_load(const std::set<std::string>& found) const;
   std::vector<storage::LocalFolder> folders() const PROA_EXCLUDES(mutex_);
-  Status load_now(const std::string& name, LoadRequest request) PROA_EXCLUDES(mutex_);
-  void unload_now(const std::string& name, Catalog::Afterwards afterwards);
+  StepLoads::JobPtr make_job_locked(const std::string& name, LoadRequest request,
+                                    std::move_only_function<void(Status)> done)
+      PROA_REQUIRES(mutex_);
+  void post(StepLoads::JobPtr job);
+  void run_load(LoadJob& job) PROA_EXCLUDES(mutex_);
+  Status load_now(LoadJob& job) PROA_EXCLUDES(mutex_);
+  void unload_now(const std::string& name, Catalog::Afterwards afterwards) PROA_EXCLUDES(mutex_);
+
+  Result<bool> steps_settled(const std::string& name, const config::Ensemble* ensemble,
+                             bool from_request) PROA_EXCLUDES(mutex_);
+  void park(StepLoads::JobPtr job) PROA_EXCLUDES(mutex_);
+  void resume_parked() PROA_EXCLUDES(mutex_);
+  void end_parked(LoadJob& job, Status status) PROA_EXCLUDES(mutex_);
+  void tell_ensembles(const std::string& step) PROA_EXCLUDES(mutex_);
+  void recheck_ensemble(const std::string& name, const std::string& step) PROA_EXCLUDES(mutex_);
+  void load_for_others(const std::string& name) PROA_EXCLUDES(mutex_);
+  std::vector<std::string> steps_to_unload(const std::string& ensemble) const PROA_EXCLUDES(mutex_);
+
   void first_load_ended(const std::string& name, bool loaded) PROA_EXCLUDES(mutex_);
 
   void poll() PROA_EXCLUDES(mutex_);
@@ -155,6 +175,9 @@ class ModelRepository {
   std::size_t under_way_ PROA_GUARDED_BY(mutex_) = 0;  // loads that a thread is busy with
   LoadSummary summary_ PROA_GUARDED_BY(mutex_);
   LoadCounts counts_ PROA_GUARDED_BY(mutex_);
+  StepLoads step_loads_ PROA_GUARDED_BY(mutex_);
+  // Models that were loaded for their own sake and not as the steps of ensembles.
+  std::set<std::string> asked_for_ PROA_GUARDED_BY(mutex_);
   bool started_ PROA_GUARDED_BY(mutex_) = false;
   bool shutting_down_ PROA_GUARDED_BY(mutex_) = false;
 

@@ -79,8 +79,9 @@ std::string failure_of(std::span<const Catalog::FailedVersion> versions) {
 
 }  // namespace
 
-Status ModelUpdater::load(std::span<const storage::LocalFolder> repositories,
-                          const std::string& name, LoadRequest request) {
+Result<ModelUpdater::LoadEnd> ModelUpdater::load(std::span<const storage::LocalFolder> repositories,
+                                                 const std::string& name,
+                                                 const LoadRequest& request) {
   const Status named = storage::check_model_name(name);
   if (!named) return fail(name, named.error());
   std::shared_ptr<const void> keep_alive;
@@ -89,17 +90,21 @@ Status ModelUpdater::load(std::span<const storage::LocalFolder> repositories,
     auto own = write_files(name, request, keep_alive);
     if (!own) return fail(name, own.error());
     from = {*std::move(own)};
-    request.files.clear();
   }
   auto look = look_at(from, name);
   if (!look) return fail(name, look.error());
-  if (!request.config_json && nothing_changed(name, *look)) return {};
+  if (!request.config_json && nothing_changed(name, *look)) return LoadEnd::kLoaded;
   catalog_->begin_load(name);
   begin(name, request.config_json ? std::nullopt : std::optional(*look));
   const auto holder = find_holder(from, name);
   if (!holder) return fail(name, holder.error());
   auto draft = loader_.read(*holder, name, request.config_json ? &*request.config_json : nullptr);
   if (!draft) return fail(name, draft.error(), holder->root());
+  const auto& ensemble = draft->parsed.config.ensemble;
+  const auto settled = options_.steps_settled(name, ensemble ? &*ensemble : nullptr,
+                                              request.config_json.has_value());
+  if (!settled) return fail(name, settled.error());
+  if (!*settled) return LoadEnd::kWaitsForSteps;
   const std::int64_t newest = draft->versions.back();
   auto plan = loader_.complete(*holder, *std::move(draft));
   if (!plan) return fail(name, {failed_version(name, newest, plan.error(), holder->root())});
@@ -107,7 +112,8 @@ Status ModelUpdater::load(std::span<const storage::LocalFolder> repositories,
   for (const std::string& warning : plan->warnings) {
     log::warn("model '{}': {}", log::printable(name), log::printable(warning));
   }
-  return load_versions(*plan, *look);
+  PROA_TRY(load_versions(*plan, *look));
+  return LoadEnd::kLoaded;
 }
 
 Status ModelUpdater::load_versions(const ModelPlan& plan, const ModelLook& look) {
@@ -161,7 +167,7 @@ std::vector<std::int64_t> ModelUpdater::unchanged(const ModelPlan& plan, const S
     const auto then = before.versions.find(version);
     const auto files = now.versions.find(version);
     if (then != before.versions.end() && files != now.versions.end() &&
-        then->second == files->second) {
+        then->second == files->second && catalog_->is_ready(plan.config.name, version)) {
       keep.push_back(version);
     }
   }
@@ -181,6 +187,7 @@ void ModelUpdater::remember(const ModelPlan& plan, Served now,
 }
 
 bool ModelUpdater::nothing_changed(const std::string& name, const ModelLook& look) const {
+  if (!catalog_->has_ready(name)) return false;  // an ensemble that is held back
   MutexLock lock(mutex_);
   const auto history = histories_.find(name);
   return history != histories_.end() && history->second.succeeded && history->second.tried == look;

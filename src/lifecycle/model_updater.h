@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,15 +32,21 @@ class ModelUpdater {
   struct Options {
     std::vector<std::filesystem::path> roots;  // of the repositories; clients are not told of them
     int retries = 0;                           // of a version that fails to load
+    // Is told of every configuration that is to be loaded (null: no ensemble; whether it came with
+    // the request). False: the load is to come again when the loads of its steps have ended.
+    std::function<Result<bool>(const std::string& name, const config::Ensemble* ensemble,
+                               bool from_request)>
+        steps_settled = [](const auto&, const auto*, bool) { return true; };
   };
+  enum class LoadEnd : std::uint8_t { kLoaded, kWaitsForSteps };
 
   ModelUpdater(Options options, ModelLoader loader, std::shared_ptr<Catalog> catalog)
       : options_(std::move(options)), loader_(std::move(loader)), catalog_(std::move(catalog)) {}
 
   // Errors, in Triton's words where it has any: kNotFound, kInvalidArgument, ... A failed load
   // leaves all versions that are ready.
-  Status load(std::span<const storage::LocalFolder> repositories, const std::string& name,
-              LoadRequest request) PROA_EXCLUDES(mutex_);
+  Result<LoadEnd> load(std::span<const storage::LocalFolder> repositories, const std::string& name,
+                       const LoadRequest& request) PROA_EXCLUDES(mutex_);
 
   // Takes the model out of the catalog, with the reason kUnloaded. Errors: kNotFound when it is not
   // there.

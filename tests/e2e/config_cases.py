@@ -170,8 +170,8 @@ CASES = {
 
 # What tritonserver takes and proa does not, or the other way round: {why: cases}.
 DIFFERENCES = {
-    "sequences, ragged batches, ensembles and passive instances are not built yet":
-        ("sequences", "batch_input", "ragged", "ensemble", "passive"),
+    "sequences, ragged batches and passive instances are not built yet":
+        ("sequences", "batch_input", "ragged", "passive"),
     "no path of a configuration may leave the model's folder":
         ("file_outside", "cc_file_outside", "warm_up_file_outside"),
     "a tensor that is listed twice, a negative number of instances, unknown numbers of enumerations, text that"

@@ -19,6 +19,23 @@ def write_identity(repository, name="identity", data_type="FP32", dims=(16,), ma
     return folder
 
 
+def write_ensemble(repository, name, steps, data_type="FP32", dims=(16,), max_batch_size=8, extra=""):
+    """An ensemble of models with INPUT0 and OUTPUT0, one behind the other. Its folder."""
+    folder = repository / name
+    (folder / "1").mkdir(parents=True)
+    tensor = f"data_type: TYPE_{data_type} dims: [ {', '.join(map(str, dims))} ]"
+    tensors = ["INPUT0", *(f"between{i}" for i in range(1, len(steps))), "OUTPUT0"]
+    listed = ",\n".join(
+        f'  {{ model_name: "{step}" model_version: -1 '
+        f'input_map {{ key: "INPUT0" value: "{tensors[i]}" }} '
+        f'output_map {{ key: "OUTPUT0" value: "{tensors[i + 1]}" }} }}' for i, step in enumerate(steps))
+    (folder / "config.pbtxt").write_text(
+        f'name: "{name}"\nplatform: "ensemble"\nmax_batch_size: {max_batch_size}\n'
+        f'input [ {{ name: "INPUT0" {tensor} }} ]\noutput [ {{ name: "OUTPUT0" {tensor} }} ]\n'
+        f"ensemble_scheduling {{ step [\n{listed}\n] }}\n{extra}")
+    return folder
+
+
 def onnx_add(constant, size=4, note=""):
     """Bytes of an ONNX model whose OUTPUT0 is INPUT0 plus the constant: FP32 [N, size]. note: makes
     the file longer."""

@@ -1,0 +1,261 @@
+// Ensembles and their steps: the order of loads, and what follows when a step comes or goes.
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lifecycle/testing/repository_fixture.h"
+
+namespace proa::lifecycle {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Of models with input "x" and output "y", as the scripted backend completes them.
+std::string chain(const std::vector<std::string>& steps, std::int64_t version = -1) {
+  std::string text =
+      "platform: 'ensemble' input { name: 'in' data_type: TYPE_FP32 dims: 2 } "
+      "output { name: 'out' data_type: TYPE_FP32 dims: 2 } ensemble_scheduling { ";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::string from = i == 0 ? "in" : fmt::format("t{}", i);
+    const std::string to = i + 1 == steps.size() ? "out" : fmt::format("t{}", i + 1);
+    text += fmt::format(
+        "step {{ model_name: '{}' model_version: {} input_map {{ key: 'x' value: '{}' }} "
+        "output_map {{ key: 'y' value: '{}' }} }} ",
+        steps[i], version, from, to);
+  }
+  return text + "}";
+}
+
+class EnsembleLoadsTest : public ModelRepositoryTest {
+ protected:
+  std::unique_ptr<ModelRepository> start(ControlMode mode, std::vector<std::string> startup = {}) {
+    auto options = this->options();
+    options.mode = mode;
+    options.startup_models = std::move(startup);
+    auto repository = std::make_unique<ModelRepository>(std::move(options));
+    EXPECT_TRUE(repository->start());
+    EXPECT_TRUE(repository->wait_until_loaded(kNever));
+    return repository;
+  }
+
+  // The answer that the ensemble gives to a request of 2 values without batch dimension.
+  core::Response ask(const ModelRepository& repository, const std::string& name) {
+    const auto model = repository.find(name, "");
+    if (!model) return {.error = model.error()};
+    auto request = std::make_unique<core::Request>();
+    request->inputs.push_back(core::float_tensor({2}, 5));
+    request->model = *model;
+    const std::string id = std::to_string(++asked_);
+    request->sink = answers_.sink(id);
+    (*model)->infer(std::move(request));
+    answers_.wait_for(static_cast<std::size_t>(asked_));
+    return answers_.of(id);
+  }
+
+  int asked_ = 0;
+};
+
+TEST_F(EnsembleLoadsTest, AnEnsembleIsLoadedAfterItsSteps) {
+  add_model("a_chain", chain({"slow", "z"}));
+  add_model("slow");
+  add_model("z");
+  backend_.hold("slow");
+  ModelRepository repository(options());
+  ASSERT_TRUE(repository.start());
+  backend_.wait_for_load("slow");
+  EXPECT_THAT(repository.find("a_chain", "").error().message, HasSubstr("being loaded"));
+  backend_.release("slow");
+  ASSERT_TRUE(repository.wait_until_loaded(kNever));
+  EXPECT_TRUE(repository.model_ready("a_chain", "1"));
+  EXPECT_EQ((*repository.find("a_chain", ""))->config().platform, "ensemble");
+  EXPECT_THAT(core::floats(ask(repository, "a_chain").outputs[0]), ElementsAre(5, 6));
+}
+
+// More ensembles than load threads wait for one step.
+TEST_F(EnsembleLoadsTest, WaitingEnsemblesHoldNoThread) {
+  for (int i = 0; i < 12; ++i) add_model(fmt::format("e{}", i), chain({"step"}));
+  add_model("step");
+  backend_.hold("step");
+  ModelRepository repository(options());
+  ASSERT_TRUE(repository.start());
+  backend_.wait_for_load("step");
+  backend_.release("step");
+  ASSERT_TRUE(repository.wait_until_loaded(kNever));
+  EXPECT_EQ(repository.ready_models().size(), 13u);
+}
+
+TEST_F(EnsembleLoadsTest, AStepThatIsNotThereFailsTheEnsembleOnly) {
+  add_model("chain", chain({"good", "bad"}));
+  add_model("wrong_version", chain({"good"}, 7));
+  add_model("good");
+  add_model("bad", "backend: 'scripted' parameters { key: 'fail' value { string_value: 'ill' } }");
+  const auto repository = start(ControlMode::kNone);
+  const Error error = repository->find("chain", "").error();
+  EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+  EXPECT_THAT(error.message, HasSubstr("ensemble 'chain' depends on 'bad' (step 1), which is not"));
+  EXPECT_THAT(error.message, HasSubstr("ill"));
+  EXPECT_THAT(repository->find("wrong_version", "").error().message,
+              HasSubstr("'good' version 7 is not found"));
+  EXPECT_TRUE(repository->model_ready("good", ""));
+}
+
+TEST_F(EnsembleLoadsTest, StepsThatDoNotFitAreNamed) {
+  add_model("chain", chain({"good", "other"}));
+  add_model("good");
+  add_model("other", "backend: 'scripted' input { name: 'x' data_type: TYPE_INT32 dims: 2 }");
+  const auto repository = start(ControlMode::kNone);
+  EXPECT_THAT(
+      repository->find("chain", "").error().message,
+      HasSubstr("inconsistent data type of tensor 't1': output 'y' of model 'good' (step 0) "
+                "has FP32 and input 'x' of model 'other' (step 1) has INT32"));
+}
+
+TEST_F(EnsembleLoadsTest, CirclesOfEnsemblesAreRefused) {
+  add_model("itself", chain({"itself"}));
+  add_model("one", chain({"two"}));
+  add_model("two", chain({"one"}));
+  const auto repository = start(ControlMode::kNone);
+  EXPECT_THAT(repository->find("itself", "").error().message,
+              HasSubstr("is a step of itself: itself -> itself"));
+  EXPECT_THAT(repository->find("one", "").error().message, HasSubstr("one -> two -> one"));
+  EXPECT_THAT(repository->find("two", "").error().message, HasSubstr("two -> one -> two"));
+}
+
+TEST_F(EnsembleLoadsTest, AnEnsembleGoesAndComesWithItsStep) {
+  add_model("outer", chain({"chain"}));
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit, {"*"});
+  const auto before = *repository->find("chain", "");
+  repository->unload("step");
+  for (const char* name : {"chain", "outer"}) {
+    const Error error = repository->find(name, "").error();
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable) << name;
+    EXPECT_THAT(error.message, HasSubstr("'step' (step 0), which is not ready")) << name;
+    EXPECT_FALSE(repository->model_ready(name, "1")) << name;
+  }
+  EXPECT_THAT(states(*repository),
+              ElementsAre("chain/1 UNAVAILABLE", "outer/1 UNAVAILABLE", "step/1 UNAVAILABLE"));
+  ASSERT_TRUE(load(*repository, "step"));
+  EXPECT_THAT(states(*repository), ElementsAre("chain/1 READY", "outer/1 READY", "step/1 READY"));
+  EXPECT_EQ(*repository->find("chain", ""), before);
+  EXPECT_THAT(core::floats(ask(*repository, "outer").outputs[0]), ElementsAre(5, 6));
+}
+
+TEST_F(EnsembleLoadsTest, AnEnsembleThatFailedIsLoadedWhenItsStepIsThere) {
+  add_model("chain", chain({"step"}));
+  add_model("step", "backend: 'scripted' parameters { key: 'fail' value { string_value: 'ill' } }");
+  const auto repository = start(ControlMode::kNone);
+  EXPECT_FALSE(repository->find("chain", ""));
+  temp_.write("repo/step/config.pbtxt", kConfig);
+  ASSERT_TRUE(load(*repository, "step"));
+  // Loading the ensemble goes on behind the answer; this comes after it.
+  (void)load(*repository, "chain");
+  EXPECT_TRUE(repository->model_ready("chain", ""));
+}
+
+TEST_F(EnsembleLoadsTest, AStepWithAnotherSignatureHoldsTheEnsembleBack) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit, {"*"});
+  temp_.write("repo/step/config.pbtxt",
+              "backend: 'scripted' input { name: 'x' data_type: TYPE_FP32 dims: 3 }");
+  ASSERT_TRUE(load(*repository, "step"));
+  EXPECT_THAT(repository->find("chain", "").error().message,
+              HasSubstr("inconsistent shape of tensor 'in'"));
+  temp_.write("repo/step/config.pbtxt", kConfig);
+  ASSERT_TRUE(load(*repository, "step"));
+  EXPECT_TRUE(repository->model_ready("chain", ""));
+}
+
+TEST_F(EnsembleLoadsTest, ExplicitModeLoadsWhatAnEnsembleNeeds) {
+  add_model("outer", chain({"chain", "asked"}));
+  add_model("chain", chain({"step"}));
+  add_model("asked");
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit);
+  ASSERT_TRUE(load(*repository, "asked"));
+  ASSERT_TRUE(load(*repository, "outer"));
+  EXPECT_THAT(states(*repository),
+              ElementsAre("asked/1 READY", "chain/1 READY", "outer/1 READY", "step/1 READY"));
+  EXPECT_EQ(backend_.loads("asked"), 1);
+
+  repository->unload("outer");
+  EXPECT_THAT(states(*repository),
+              ElementsAre("asked/1 READY", "chain/1 READY", "outer/1 UNAVAILABLE", "step/1 READY"));
+  // What was loaded for it alone goes with it, what was asked for stays.
+  ASSERT_TRUE(load(*repository, "outer"));
+  repository->unload("outer", true);
+  EXPECT_THAT(states(*repository), ElementsAre("asked/1 READY", "chain/1 UNAVAILABLE",
+                                               "outer/1 UNAVAILABLE", "step/1 UNAVAILABLE"));
+  ASSERT_TRUE(load(*repository, "outer"));
+  EXPECT_THAT(core::floats(ask(*repository, "outer").outputs[0]), ElementsAre(5, 6));
+}
+
+TEST_F(EnsembleLoadsTest, ALoadThatFindsNoStepSaysSo) {
+  add_model("chain", chain({"nobody"}));
+  const auto repository = start(ControlMode::kExplicit);
+  const Status status = load(*repository, "chain");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("load failed for model 'chain'"));
+  EXPECT_THAT(status.error().message, HasSubstr("'nobody'"));
+}
+
+TEST_F(EnsembleLoadsTest, AWaitingLoadEndsWhenItsEnsembleIsUnloaded) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  backend_.hold("step");
+  auto options = this->options();
+  options.mode = ControlMode::kExplicit;
+  ModelRepository repository(std::move(options));
+  ASSERT_TRUE(repository.start());
+  std::promise<Status> ended;
+  repository.load("chain", {}, [&](Status status) { ended.set_value(std::move(status)); });
+  backend_.wait_for_load("step");
+  auto future = ended.get_future();
+  // The load of the ensemble may still be on its way to its place; unloading comes after it.
+  while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    repository.unload("chain");
+  }
+  EXPECT_THAT(future.get().error().message, HasSubstr("unloaded before its steps were ready"));
+  backend_.release("step");
+}
+
+TEST_F(EnsembleLoadsTest, AWaitingLoadEndsWithTheServer) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  backend_.hold("step");
+  auto repository = std::make_unique<ModelRepository>(options());
+  ASSERT_TRUE(repository->start());
+  backend_.wait_for_load("step");
+  repository->shut_down(kNever);
+  backend_.release("step");
+  repository.reset();
+}
+
+TEST_F(EnsembleLoadsTest, RequestsGoOnWhileStepsAreReplaced) {
+  add_model("chain", chain({"step", "step"}));
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit, {"*"});
+  std::atomic<bool> stop = false;
+  std::thread reloads([&] {
+    for (int i = 0; i < 30; ++i) {
+      temp_.write("repo/step/labels.txt", std::to_string(i));
+      ASSERT_TRUE(load(*repository, "step"));
+    }
+    stop = true;
+  });
+  int failed = 0;
+  int asked = 0;
+  for (; !stop; ++asked) failed += ask(*repository, "chain").error ? 1 : 0;
+  reloads.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_GT(asked, 0);
+  EXPECT_GE(backend_.loads("step"), 30);
+}
+
+}  // namespace
+}  // namespace proa::lifecycle

@@ -1,0 +1,121 @@
+// Ensembles and the models of their steps: who waits for whom, and what follows from a change.
+#include <utility>
+
+#include "base/log.h"
+#include "lifecycle/model_repository.h"
+
+namespace proa::lifecycle {
+
+// May the ensemble be loaded now? In explicit mode, loads the steps that are not there.
+Result<bool> ModelRepository::steps_settled(const std::string& name,
+                                            const config::Ensemble* ensemble, bool from_request) {
+  std::set<std::string> steps;
+  if (ensemble != nullptr) {
+    for (const config::Ensemble::Step& step : ensemble->steps) steps.insert(step.model);
+  }
+  std::vector<StepLoads::JobPtr> needed;
+  bool pending = false;
+  {
+    MutexLock lock(mutex_);
+    step_loads_.set_steps(name, steps, from_request);
+    if (steps.empty()) return true;
+    PROA_TRY(step_loads_.check_circle(name));
+    const bool may_load = options_.mode == ControlMode::kExplicit && !shutting_down_;
+    if (may_load && !step_loads_.has_waited(name)) {
+      for (const std::string& step : steps) {
+        if (step_loads_.pending(step) || catalog_->has_ready(step)) continue;
+        needed.push_back(make_job_locked(step, {}, [](const Status&) {}));
+      }
+    }
+    pending = step_loads_.steps_pending(name);
+  }
+  for (auto& job : needed) post(std::move(job));
+  return !pending;
+}
+
+// Keeps the load until its steps' have ended, which may be so by now.
+void ModelRepository::park(StepLoads::JobPtr job) {
+  {
+    MutexLock lock(mutex_);
+    step_loads_.park(std::move(job));
+  }
+  resume_parked();
+}
+
+void ModelRepository::resume_parked() {
+  std::vector<StepLoads::JobPtr> ready;
+  bool ending = false;
+  {
+    MutexLock lock(mutex_);
+    ready = step_loads_.take_ready();
+    ending = shutting_down_;
+  }
+  for (auto& job : ready) {
+    job->waits = false;
+    if (ending) {
+      end_parked(*job, error::unavailable("the server is shutting down"));
+    } else {
+      post(std::move(job));
+    }
+  }
+}
+
+void ModelRepository::end_parked(LoadJob& job, Status status) {
+  {
+    MutexLock lock(mutex_);
+    step_loads_.end(job.name);
+  }
+  job.done(std::move(status));
+}
+
+// The model was loaded, or taken out, or could not be loaded: the same may now be true of the
+// ensembles that it is a step of.
+void ModelRepository::tell_ensembles(const std::string& step) {
+  std::vector<std::string> names;
+  {
+    MutexLock lock(mutex_);
+    if (shutting_down_) return;
+    names = step_loads_.ensembles_with(step);
+  }
+  for (const std::string& name : names) {
+    jobs_.run_or_post(name, [this, name, step] { recheck_ensemble(name, step); });
+  }
+}
+
+void ModelRepository::recheck_ensemble(const std::string& name, const std::string& step) {
+  if (catalog_->recheck(name)) return tell_ensembles(name);
+  bool again = false;
+  {
+    MutexLock lock(mutex_);
+    // A load that is to come will see for itself; one that failed is worth another try.
+    again = !shutting_down_ && !step_loads_.pending(name) && !step_loads_.from_request(name) &&
+            !step_loads_.steps_of(name).empty();
+  }
+  if (!again || catalog_->has_loaded(name) || !catalog_->has_ready(step)) return;
+  log::info("ensemble '{}': its step '{}' is ready, loading it again", log::printable(name),
+            log::printable(step));
+  load_for_others(name);
+}
+
+// Loads a model that nobody has asked for by its name.
+void ModelRepository::load_for_others(const std::string& name) {
+  StepLoads::JobPtr job;
+  {
+    MutexLock lock(mutex_);
+    job = make_job_locked(name, {}, [](const Status&) {});
+  }
+  post(std::move(job));
+}
+
+// Steps that came only with this ensemble and that no other needs.
+std::vector<std::string> ModelRepository::steps_to_unload(const std::string& ensemble) const {
+  std::vector<std::string> names;
+  MutexLock lock(mutex_);
+  for (const std::string& step : step_loads_.steps_of(ensemble)) {
+    if (asked_for_.contains(step) || step_loads_.ensembles_with(step).size() > 1) continue;
+    names.push_back(step);
+  }
+  return names;
+}
+
+}  // namespace proa::lifecycle

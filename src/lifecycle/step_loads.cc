@@ -1,0 +1,85 @@
+#include "lifecycle/step_loads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/ranges.h"
+
+namespace proa::lifecycle {
+
+void StepLoads::end(const std::string& name) {
+  resumed_.erase(name);
+  const auto found = pending_.find(name);
+  if (found != pending_.end() && --found->second == 0) pending_.erase(found);
+}
+
+void StepLoads::set_steps(const std::string& name, std::set<std::string> steps, bool from_request) {
+  if (steps.empty()) return forget(name);
+  ensembles_[name] = {std::move(steps), from_request};
+}
+
+const std::set<std::string>& StepLoads::steps_of(const std::string& name) const {
+  static const std::set<std::string> kNone;
+  const auto found = ensembles_.find(name);
+  return found == ensembles_.end() ? kNone : found->second.steps;
+}
+
+bool StepLoads::from_request(const std::string& name) const {
+  const auto found = ensembles_.find(name);
+  return found != ensembles_.end() && found->second.from_request;
+}
+
+std::vector<std::string> StepLoads::ensembles_with(const std::string& step) const {
+  std::vector<std::string> names;
+  for (const auto& [name, ensemble] : ensembles_) {
+    if (ensemble.steps.contains(step)) names.push_back(name);
+  }
+  return names;
+}
+
+Status StepLoads::check_circle(const std::string& name) const {
+  std::set<std::string> seen;
+  std::vector<std::string> way = {name};
+  if (!find_way(name, name, seen, way)) return {};
+  return error::invalid_argument(
+      "ensemble '{}' is a step of itself: {}; take one of the steps out of the circle", name,
+      fmt::join(way, " -> "));
+}
+
+bool StepLoads::find_way(const std::string& from, const std::string& to,
+                         std::set<std::string>& seen, std::vector<std::string>& way) const {
+  for (const std::string& step : steps_of(from)) {
+    way.push_back(step);
+    if (step == to) return true;
+    if (seen.insert(step).second && find_way(step, to, seen, way)) return true;
+    way.pop_back();
+  }
+  return false;
+}
+
+bool StepLoads::steps_pending(const std::string& name) const {
+  return std::ranges::any_of(steps_of(name),
+                             [this](const std::string& step) { return pending(step); });
+}
+
+template <class Wanted>
+std::vector<StepLoads::JobPtr> StepLoads::take_if(Wanted wanted) {
+  const auto rest = std::stable_partition(parked_.begin(), parked_.end(),
+                                          [&](const JobPtr& job) { return !wanted(*job); });
+  std::vector<JobPtr> taken(rest, parked_.end());
+  parked_.erase(rest, parked_.end());
+  return taken;
+}
+
+std::vector<StepLoads::JobPtr> StepLoads::take_ready() {
+  std::vector<JobPtr> ready =
+      take_if([this](const LoadJob& job) { return !steps_pending(job.name); });
+  for (const JobPtr& job : ready) resumed_.insert(job->name);
+  return ready;
+}
+
+std::vector<StepLoads::JobPtr> StepLoads::take(const std::string& name) {
+  return take_if([&](const LoadJob& job) { return job.name == name; });
+}
+
+}  // namespace proa::lifecycle
