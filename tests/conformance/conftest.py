@@ -10,6 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]
 
+import ensemble_cases  # noqa: E402
 import forward_cases  # noqa: E402
 import grpc_cases  # noqa: E402
 import http_cases  # noqa: E402
@@ -25,15 +26,19 @@ def named(prefix, cases):
     return {f"{prefix}-{case.name}": case for case in cases}
 
 
-# Per run of both servers: their flags, and what is asked in this order.
+# Per run of both servers: what writes their repository, their flags, and what is asked in this order.
 RUNS = [
-    ((), named("http", http_cases.cases()) | named("grpc", grpc_cases.cases())),
-    (forward_cases.FLAGS, named("forward-http", forward_cases.over_http())
+    (write_repository, (),
+     named("http", http_cases.cases()) | named("grpc", grpc_cases.cases())),
+    (write_repository, forward_cases.FLAGS, named("forward-http", forward_cases.over_http())
      | named("forward-grpc", forward_cases.over_grpc())),
-    (repository_cases.FLAGS, named("explicit-http", repository_cases.over_http())
+    (write_repository, repository_cases.FLAGS, named("explicit-http", repository_cases.over_http())
      | named("explicit-grpc", repository_cases.over_grpc())),
+    (ensemble_cases.write_repository, (), named("ensemble-http", ensemble_cases.over_http())),
+    (ensemble_cases.write_repository, ensemble_cases.FLAGS,
+     named("ensemble-explicit", ensemble_cases.life())),
 ]
-NAMES = [name for _, cases in RUNS for name in cases]
+NAMES = [name for _, _, cases in RUNS for name in cases]
 ENDED = {"status": "the server has ended"}
 
 
@@ -110,10 +115,13 @@ def both(proa, repository, flags):
 @pytest.fixture(scope="session")
 def found(tmp_path_factory, pytestconfig):
     """{case: {place: (our value, the peer's)}}: every difference of every case."""
-    repository = tmp_path_factory.mktemp("models")
-    write_repository(repository)
+    repositories = {}
+    for write in {write for write, _, _ in RUNS}:
+        repositories[write] = tmp_path_factory.mktemp("models")
+        write(repositories[write])
     all_found = {}
-    for flags, cases in RUNS:
+    for write, flags, cases in RUNS:
+        repository = repositories[write]
         with both(pytestconfig.getoption("--proa"), repository, flags) as servers:
             for name, case in cases.items():
                 all_found[name] = differences(*(server.ask(case) for server in servers))
