@@ -101,6 +101,7 @@ struct Request {
   bool sequence_start = false;
   bool sequence_end = false;
 
+  int depth = 0;                         // of a model's own requests; core/model_access.h
   std::uint64_t priority = 0;            // 0 = the model's default level
   std::chrono::microseconds timeout{0};  // client's queue time-out; 0 = none
   TimePoint deadline = kNever;           // after it nobody wants the answer (gRPC deadline)

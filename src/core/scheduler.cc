@@ -39,6 +39,7 @@ Scheduler::Scheduler(const config::ModelConfig& config,
     token.index = tokens_.size() - 1;
     token.max_in_flight = options_.execution == Execution::kAsync ? instance->max_in_flight() : 1;
     token.instance = std::move(instance);
+    most_in_flight_ = std::max(most_in_flight_, token.max_in_flight);
   }
 }
 

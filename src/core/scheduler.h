@@ -136,6 +136,7 @@ class Scheduler final : public Dispatcher, public std::enable_shared_from_this<S
   mutable Mutex mutex_;
   RequestQueue queue_ PROA_GUARDED_BY(mutex_);
   std::deque<Token> tokens_;                // fixed between the constructor and stop()
+  int most_in_flight_ = 1;                  // of a token; fixed with them
   int waking_ PROA_GUARDED_BY(mutex_) = 0;  // tokens woken without a batch
   bool shut_down_ PROA_GUARDED_BY(mutex_) = false;
   bool stopping_ PROA_GUARDED_BY(mutex_) = false;

@@ -29,9 +29,12 @@ void Scheduler::plan_locked(TimePoint now, const Runner& runner, Actions& action
   expire_locked(now, actions);
   Offer offer;
   if (runner.own != nullptr) offer = offer_locked(*runner.own, now, runner, actions);
-  for (Token& token : tokens_) {
-    if (offer.settled || queue_.empty()) break;
-    offer = offer_locked(token, now, runner, actions);
+  // Idle ones first: what is given to a busy one waits there, whoever gets free meanwhile.
+  for (int load = 0; load < most_in_flight_; ++load) {
+    for (Token& token : tokens_) {
+      if (offer.settled || queue_.empty()) break;
+      if (token.running == load) offer = offer_locked(token, now, runner, actions);
+    }
   }
   arm_timer_locked(std::min(offer.ask_again, queue_.next_expiry()));
   options_.statistics->set_pending(queue_.size());

@@ -127,6 +127,15 @@ TEST_F(SchedulerTest, AnInstanceHoldsAsManyBatchesAsItCan) {
   EXPECT_EQ(puppet_.running(), 2u);
 }
 
+TEST_F(SchedulerTest, AnIdleInstanceComesBeforeOneThatCouldHoldMore) {
+  start(float_config(4), {.instances = 2, .max_in_flight = 3});
+  for (const char* id : {"a", "b", "c"}) submit(id);
+  EXPECT_EQ(instances_[0]->started(), 2);
+  EXPECT_EQ(instances_[1]->started(), 1);
+  submit("d");
+  EXPECT_EQ(instances_[1]->started(), 2);
+}
+
 TEST_F(SchedulerTest, BatchesAreSealedOnlyForAFreeInstance) {
   start(batching());
   submit("a");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "observe/custom_families.h"
 #include "observe/families.h"
 #include "observe/model_families.h"
 #include "prometheus/text_serializer.h"
@@ -34,7 +35,8 @@ Metrics::Metrics(MetricsOptions options, const Clock& clock)
     : options_(std::move(options)), clock_(clock), process_(options_.interval, clock) {}
 
 std::string Metrics::render(const std::vector<std::shared_ptr<core::Model>>& models,
-                            const std::vector<ServerFigure>& server) {
+                            const std::vector<ServerFigure>& server,
+                            const core::CustomMetrics* custom) {
   const std::vector<ModelRow> rows = model_rows(models);
   std::vector<MetricFamily> families = counter_families(rows, options_.counter_latencies);
   const auto add = [&](std::vector<MetricFamily> more) {
@@ -45,6 +47,7 @@ std::string Metrics::render(const std::vector<std::shared_ptr<core::Model>>& mod
     add(summaries_.collect(rows, options_.summary_quantiles, clock_));
   }
   add(server_families(server));
+  if (custom != nullptr) add(custom_families(*custom));
   if (options_.cpu) add(process_.machine());
   add(process_.process());
   return prometheus::TextSerializer().Serialize(families);

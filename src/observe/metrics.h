@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/custom_metrics.h"
 #include "core/model.h"
 #include "observe/latency_families.h"
 #include "observe/metrics_options.h"
@@ -34,8 +35,10 @@ class Metrics {
   // `clock` outlives it.
   explicit Metrics(MetricsOptions options, const Clock& clock = steady_clock());
 
+  // `custom` are the metrics of models themselves; null = none.
   std::string render(const std::vector<std::shared_ptr<core::Model>>& models,
-                     const std::vector<ServerFigure>& server);
+                     const std::vector<ServerFigure>& server,
+                     const core::CustomMetrics* custom = nullptr);
 
  private:
   const MetricsOptions options_;

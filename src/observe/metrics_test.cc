@@ -161,5 +161,19 @@ TEST_F(MetricsTest, BucketsOfTheModelsConfigurationCount) {
   EXPECT_THAT(lines, Not(HasSubstr("le=\"4\"")));
 }
 
+TEST_F(MetricsTest, ShowsTheMetricsOfModelsThemselves) {
+  const auto custom = core::CustomMetrics::create();
+  const auto owner = custom->add_owner();
+  using Custom = core::CustomMetrics;
+  ASSERT_TRUE(owner->change({Custom::Kind::kCounter, "words", "Seen", {{"model", "a"}}, {}},
+                            Custom::Change::kIncrement, 3));
+  ASSERT_TRUE(owner->change({Custom::Kind::kHistogram, "sizes", "Long", {}, {1, 10}},
+                            Custom::Change::kObserve, 5));
+  const std::string text = metrics_.render({}, {}, custom.get());
+  EXPECT_THAT(text, HasSubstr("# HELP words Seen\n# TYPE words counter\nwords{model=\"a\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("sizes_count 1\nsizes_sum 5\nsizes_bucket{le=\"1\"} 0\n"
+                              "sizes_bucket{le=\"10\"} 1\nsizes_bucket{le=\"+Inf\"} 1\n"));
+}
+
 }  // namespace
 }  // namespace proa::observe

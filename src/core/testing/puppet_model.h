@@ -103,15 +103,18 @@ class PuppetInstance final : public Instance {
   explicit PuppetInstance(Puppet& puppet, int max_in_flight = 1)
       : puppet_(puppet), max_in_flight_(max_in_flight) {}
   void start(std::unique_ptr<Batch> batch, Done done) override {
+    ++started_;
     puppet_.hold(std::move(batch), std::move(done));
   }
   int max_in_flight() const override { return max_in_flight_; }
   bool usable() const override { return usable_; }
   void lose() { usable_ = false; }
+  int started() const { return started_; }
 
  private:
   Puppet& puppet_;
   std::atomic<bool> usable_ = true;
+  std::atomic<int> started_ = 0;
   const int max_in_flight_;
 };
 
