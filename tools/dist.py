@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """dist.py install PREFIX | dist.py tarball: the release build with every library that a bare Linux of
 glibc 2.36 lacks: bin/proa, lib/proa/, share/doc/proa/ (README, docs/, licences), share/proa/models/
-(an example). No Python in it.
+(an example), share/proa/python/ (the side of backend python that the machine's python3 runs; no
+Python itself).
 """
 import argparse
 import pathlib
@@ -114,6 +115,13 @@ def copy_documents(target):
         shutil.copy(page, target / page.name)
 
 
+def copy_worker(target):
+    """What backend python starts with the machine's python3."""
+    target.mkdir(parents=True)
+    for file in (ROOT / "src" / "backends" / "python" / "worker").glob("*.py"):
+        shutil.copy(file, target / file.name)
+
+
 def install(prefix):
     """Lays everything out under prefix."""
     say(f"installing bin/proa under {prefix}")
@@ -132,6 +140,7 @@ def install(prefix):
     shutil.copy(ROOT / "CHANGELOG.md", documents / "CHANGELOG.md")
     copy_documents(documents / "docs")
     shutil.copytree(ROOT / "examples" / "models", prefix / "share" / "proa" / "models")
+    copy_worker(prefix / "share" / "proa" / "python")
 
 
 def version():

@@ -28,15 +28,20 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       metrics_(options.metrics_options),
       frontend_(frontend_context()),
       loops_(net::LoopGroup::Options{.loops = options.loops}),
+      access_(repository_),
       reaper_(release_free_memory),
-      backends_(backends::Context{.timer = &timer_, .gpu_tuning_cache = options.gpu_tuning_cache}),
+      backends_(backends::Context{.timer = &timer_,
+                                  .gpu_tuning_cache = options.gpu_tuning_cache,
+                                  .shared_memory = shared_memory_,
+                                  .models = &access_,
+                                  .metrics = custom_metrics_.get()}),
       repository_(repository_options(std::move(on_loaded))) {}
 
 frontends::FrontendContext Server::frontend_context() {
   frontends::FrontendContext context;
   context.repository = &repository_;
   context.budget = &budget_;
-  context.memory = &host_memory();
+  context.memory = shared_memory_.get();
   context.clock = &steady_clock();
   context.timer = &timer_;
   context.server_name = options_.server_id;
@@ -141,7 +146,7 @@ std::string Server::render_metrics() {
     std::call_once(gpu_monitor_made_, [this] { gpu_monitor_.emplace(); });
     std::ranges::move(observe::gpu_figures(gpu_monitor_->read()), std::back_inserter(figures));
   }
-  return metrics_.render(repository_.ready_models(), figures);
+  return metrics_.render(repository_.ready_models(), figures, custom_metrics_.get());
 }
 
 }  // namespace proa

@@ -8,6 +8,7 @@
 #include "backends/list.h"
 #include "base/result.h"
 #include "base/timer.h"
+#include "core/custom_metrics.h"
 #include "core/memory_budget.h"
 #include "core/reaper.h"
 #include "frontends/frontend.h"
@@ -15,6 +16,7 @@
 #include "net/loop_group.h"
 #include "observe/gpu_monitor.h"
 #include "observe/metrics.h"
+#include "repository_access.h"
 #include "serve_options.h"
 
 namespace proa {
@@ -26,6 +28,7 @@ class Server {
   using OnLoaded = std::function<void(const lifecycle::LoadSummary&)>;
 
   Server(const ServeOptions& options, OnLoaded on_loaded);
+  ~Server() { access_.close(); }
 
   // Opens the ports and begins to load the models; returns without waiting for them.
   // Errors: a port that is taken, a repository that cannot be read.
@@ -51,12 +54,15 @@ class Server {
 
   const ServeOptions options_;
   core::MemoryBudget budget_;
+  const std::shared_ptr<SharedMemory> shared_memory_ = SharedMemory::create();
   observe::Metrics metrics_;
+  const std::shared_ptr<core::CustomMetrics> custom_metrics_ = core::CustomMetrics::create();
   std::once_flag gpu_monitor_made_;  // when metrics are first asked for
   std::optional<observe::GpuMonitor> gpu_monitor_;
   frontends::Frontend frontend_;  // outlives the loops that call it
   net::LoopGroup loops_;          // outlives the models that answer into it
   TimerThread timer_;
+  RepositoryAccess access_;  // models use it as long as they live
   core::Reaper reaper_;
   backends::BackendList backends_;
   lifecycle::ModelRepository repository_;

@@ -4,6 +4,7 @@
 #include "backends/identity/identity_backend.h"
 #include "backends/image/image_backend.h"
 #include "backends/openvino/openvino_backend.h"
+#include "backends/python/python_backend.h"
 #include "base/log.h"
 #include "fmt/ranges.h"
 
@@ -16,6 +17,11 @@ BackendList::BackendList(const Context& context) {
   backends_.push_back(make_identity_backend(context.clock, context.timer));
   backends_.push_back(make_image_backend(context.clock));
   backends_.push_back(openvino::create_openvino_backend({.clock = context.clock}));
+  backends_.push_back(python::create_python_backend({.clock = context.clock,
+                                                     .timer = context.timer,
+                                                     .memory = context.shared_memory,
+                                                     .models = context.models,
+                                                     .metrics = context.metrics}));
 }
 
 std::vector<std::string_view> BackendList::names() const {

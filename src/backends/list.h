@@ -8,6 +8,9 @@
 #include "base/clock.h"
 #include "base/timer.h"
 #include "core/backend.h"
+#include "core/custom_metrics.h"
+#include "core/model_access.h"
+#include "tensor/shared_memory.h"
 
 namespace proa::backends {
 
@@ -17,6 +20,11 @@ struct Context {
   Timer* timer = nullptr;
   // Where backend cuda keeps what it timed between starts; "" = nowhere.
   std::filesystem::path gpu_tuning_cache;
+  // Where the bodies of requests come from; backend python hands them to its workers as they are.
+  std::shared_ptr<SharedMemory> shared_memory;
+  // For models that ask other models, and that have metrics of their own; null = they cannot.
+  core::ModelAccess* models = nullptr;
+  core::CustomMetrics* metrics = nullptr;
 };
 
 // All backends of the program, by name. Making one is cheap: it starts its libraries with the first

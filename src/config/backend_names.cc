@@ -13,10 +13,15 @@ struct Name {
   std::string_view ours;
 };
 constexpr std::array kServed = {
-    Name{"onnxruntime", "openvino"}, Name{"onnxruntime_onnx", "openvino"},
-    Name{"openvino", "openvino"},    Name{"paddle", "openvino"},
-    Name{"tensorflow", "openvino"},  Name{"tensorflow_graphdef", "openvino"},
-    Name{"tflite", "openvino"},      Name{"tensorflow_savedmodel", "openvino"},
+    Name{"onnxruntime", "openvino"},
+    Name{"onnxruntime_onnx", "openvino"},
+    Name{"openvino", "openvino"},
+    Name{"paddle", "openvino"},
+    Name{"python", "python"},
+    Name{"tensorflow", "openvino"},
+    Name{"tensorflow_graphdef", "openvino"},
+    Name{"tflite", "openvino"},
+    Name{"tensorflow_savedmodel", "openvino"},
 };
 
 constexpr std::string_view kExportFromPyTorch =
@@ -44,7 +49,6 @@ constexpr std::array kRefused = {
     Refusal{"ensemble",
             "an ensemble is no backend: write platform: \"ensemble\" with ensemble_scheduling"},
     Refusal{"fil", "convert the trees to ONNX and set backend: \"openvino\""},
-    Refusal{"python", kNotYet},
 };
 
 struct File {
@@ -83,6 +87,7 @@ std::vector<std::string_view> default_model_files(std::string_view triton_name) 
   if (triton_name == "tensorflow_graphdef") return {"model.graphdef"};
   if (triton_name == "tensorflow_savedmodel") return {"model.savedmodel"};
   if (triton_name == "tflite") return {"model.tflite"};
+  if (triton_name == "python") return {"model.py"};
   if (triton_name != "openvino" && triton_name != "cuda") return {};
   return {"model.xml",    "model.onnx",    "model.savedmodel",
           "model.tflite", "model.pdmodel", "model.graphdef"};

@@ -24,7 +24,7 @@ TEST(BackendNamesTest, PointToAWayOutOfWhatIsNotServed) {
     EXPECT_EQ(error.code, ErrorCode::kUnimplemented);
     EXPECT_THAT(error.message, HasSubstr("openvino")) << name;
   }
-  EXPECT_THAT(resolve_backend_name("python").error().message, HasSubstr("is not built yet"));
+  EXPECT_THAT(resolve_backend_name("dali").error().message, HasSubstr("is not built yet"));
 }
 
 TEST(BackendNamesTest, TellTheBackendOfAFile) {

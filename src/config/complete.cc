@@ -164,7 +164,9 @@ bool max_batch_size_decided(const CompletionOptions& options, const ParsedConfig
 
 Status complete_rest(const CompletionOptions& options, ParsedConfig& parsed) {
   ModelConfig& config = parsed.config;
-  if (!config.ensemble && !max_batch_size_decided(options, parsed) && config.max_batch_size > 0) {
+  // model.py names its size itself; of others it is only known that they can batch.
+  const bool by_file = !config.ensemble && config.backend != "python";
+  if (by_file && !max_batch_size_decided(options, parsed) && config.max_batch_size > 0) {
     config.max_batch_size = options.default_max_batch_size;
     if (!parsed.given.contains("dynamic_batching")) {
       config.dynamic_batching.reset();
