@@ -27,6 +27,27 @@ def cpu_seconds(pid):
     return total_ns / 1e9
 
 
+def family(pid):
+    """The process and all that come from it, as they are now."""
+    parents = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                text = (entry / "stat").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            parents[int(entry.name)] = int(text.rsplit(")", 1)[1].split()[1])
+    found = [pid]
+    for process in found:
+        found += [child for child, parent in parents.items() if parent == process]
+    return found
+
+
+def family_cpu_seconds(pid):
+    """Processor seconds that the process and all that come from it have used so far."""
+    return sum(cpu_seconds(process) for process in family(pid))
+
+
 def interleaved(first, second, pairs):
     """Calls the two A B B A, A B B A, ... until there are that many pairs: [(a, b)]."""
     found = []

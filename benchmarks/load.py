@@ -75,14 +75,15 @@ def success_count(server, model):
     return int(statistics(server, model)["inference_stats"]["success"]["count"])
 
 
-def drive(server, call, requests, connections, streams=1):
-    """Sends the requests; fails unless the server counts every one as a success."""
-    served, cpu = success_count(server, call.model), harness.cpu_seconds(server.pid)
+def drive(server, call, requests, connections, streams=1, cpu_seconds=harness.cpu_seconds):
+    """Sends the requests; fails unless the server counts every one as a success. cpu_seconds: whose
+    processor time of that process id."""
+    served, cpu = success_count(server, call.model), cpu_seconds(server.pid)
     start = time.monotonic()
     run = subprocess.run(call.h2load(server, requests, connections, streams), capture_output=True,
                          text=True, timeout=300, check=True)
     wall = time.monotonic() - start
-    cpu = harness.cpu_seconds(server.pid) - cpu
+    cpu = cpu_seconds(server.pid) - cpu
     served = success_count(server, call.model) - served
     answered = re.search(r"status codes: (\d+) 2xx", run.stdout)
     if served != requests or not answered or int(answered.group(1)) != requests:

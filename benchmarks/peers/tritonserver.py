@@ -21,22 +21,27 @@ def free_ports(count):
 
 
 class TritonServer:
-    """One tritonserver over a repository, with the addresses that ProaServer has too."""
+    """One tritonserver over a repository, with the addresses that ProaServer has too. python: with its
+    python backend too."""
 
-    def __init__(self, repository, *flags, tool=(), log=None):
-        subprocess.run([ROOT / "benchmarks" / "peers" / "setup_tritonserver.sh"], check=True)
+    def __init__(self, repository, *flags, tool=(), log=None, python=False):
+        script = "setup_triton_python.sh" if python else "setup_tritonserver.sh"
+        subprocess.run([ROOT / "benchmarks" / "peers" / script], check=True)
+        backends = (FOLDER.with_name("triton_python") if python else FOLDER) / "backends"
         http_port, grpc_port, metrics_port = free_ports(3)
         self.http, self.grpc = f"127.0.0.1:{http_port}", f"127.0.0.1:{grpc_port}"
         self.metrics = f"127.0.0.1:{metrics_port}"
         command = [*tool, str(FOLDER / "tritonserver"), f"--model-repository={repository}",
-                   f"--backend-directory={FOLDER / 'backends'}", "--http-address=127.0.0.1",
+                   f"--backend-directory={backends}", "--http-address=127.0.0.1",
                    "--grpc-address=127.0.0.1", "--metrics-address=127.0.0.1",
                    f"--http-port={http_port}", f"--grpc-port={grpc_port}",
                    f"--metrics-port={metrics_port}", "--allow-gpu-metrics=false", *flags]
         self.started_at = time.monotonic()
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log or subprocess.DEVNULL,
-            stderr=subprocess.STDOUT, env=os.environ | {"LD_LIBRARY_PATH": str(FOLDER / "lib")})
+            stderr=subprocess.STDOUT, env=os.environ | {
+                "LD_LIBRARY_PATH": str(FOLDER / "lib"),
+                "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"})
 
     @property
     def pid(self):
