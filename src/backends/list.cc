@@ -3,6 +3,7 @@
 #include "backends/cuda/cuda_backend.h"
 #include "backends/identity/identity_backend.h"
 #include "backends/image/image_backend.h"
+#include "backends/index/index_backend.h"
 #include "backends/openvino/openvino_backend.h"
 #include "backends/python/python_backend.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@ BackendList::BackendList(const Context& context) {
       {.tuning_cache = context.gpu_tuning_cache, .clock = context.clock}));
   backends_.push_back(make_identity_backend(context.clock, context.timer));
   backends_.push_back(make_image_backend(context.clock));
+  backends_.push_back(index::make_index_backend(context.clock));
   backends_.push_back(openvino::create_openvino_backend({.clock = context.clock}));
   backends_.push_back(python::create_python_backend({.clock = context.clock,
                                                      .timer = context.timer,

@@ -62,6 +62,7 @@ constexpr std::array kFiles = {
     File{"model.pdmodel", "paddle"},        File{"model.graphdef", "tensorflow_graphdef"},
     File{"model.plan", "tensorrt"},         File{"model.pt", "pytorch"},
     File{"model.pt2", "torch_aoti"},        File{"model.py", "python"},
+    File{"index.faiss", "index"},
 };
 
 }  // namespace
@@ -86,6 +87,7 @@ std::vector<std::string_view> default_model_files(std::string_view triton_name) 
   if (triton_name == "tensorflow") return {"model.savedmodel", "model.graphdef", "model.tflite"};
   if (triton_name == "tensorflow_graphdef") return {"model.graphdef"};
   if (triton_name == "tensorflow_savedmodel") return {"model.savedmodel"};
+  if (triton_name == "index") return {"index.faiss"};
   if (triton_name == "tflite") return {"model.tflite"};
   if (triton_name == "python") return {"model.py"};
   if (triton_name != "openvino" && triton_name != "cuda") return {};
