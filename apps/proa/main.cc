@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "fmt/format.h"
 #include "health.h"
+#include "index.h"
 #include "infer.h"
 #include "inspect.h"
 #include "serve.h"
@@ -50,6 +51,8 @@ int main(int argc, char** argv) {
   CLI::App* bench = proa::add_bench_command(app, bench_options);
   proa::InspectOptions inspect_options;
   CLI::App* inspect = proa::add_inspect_command(app, inspect_options);
+  proa::IndexBuildOptions index_options;
+  CLI::App* index = proa::add_index_command(app, index_options);
   proa::HealthOptions health_options;
   CLI::App* health = proa::add_health_command(app, health_options);
 
@@ -60,6 +63,7 @@ int main(int argc, char** argv) {
   }
   if (serve->parsed()) return proa::run_serve(serve_options);
   if (infer->parsed()) return proa::run_infer(infer_options);
+  if (index->parsed()) return proa::run_index_build(index_options);
   if (health->parsed()) return proa::run_health(health_options);
   if (bench->parsed()) {
     const std::string command_line = join({argv, static_cast<std::size_t>(argc)});
