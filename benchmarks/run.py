@@ -8,8 +8,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 BENCHMARKS = ("start", "accuracy", "picture_cost", "overload", "instructions", "bench_cost",
               "bench_truth", "server_cost", "ensemble_cost", "python_cost", "worker_kills", "reload",
-              "many_models",
-              "image_cost", "hostile_pictures")
+              "many_models", "image_cost", "hostile_pictures", "search_quality")
 
 
 def main():

@@ -1,0 +1,40 @@
+"""examples/classification against onnxruntime on Pillow's preprocessing."""
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+from PIL import Image
+
+import efficientnet_lite0
+import repository
+import tritonclient.http as triton
+from proa_server import ROOT
+
+EXAMPLE = ROOT / "examples" / "classification"
+sys.path.insert(0, str(EXAMPLE))
+
+import classification as example  # noqa: E402
+
+
+def test_the_labels_are_those_of_onnxruntime(serve, tmp_path):
+    models, photographs = example.write_models(tmp_path)
+    network = onnxruntime.InferenceSession(models / repository.MODEL / "1" / "model.onnx")
+    labels = repository.imagenet_labels()
+    server = serve(models)
+    with triton.InferenceServerClient(server.http) as client:
+        for path in sorted(photographs.iterdir()):
+            pixels = efficientnet_lite0.normalise(Image.open(path))[np.newaxis]
+            wanted = network.run(None, {"input": pixels})[0][0]
+            best = np.argsort(-wanted)[:example.TOP]
+            found = example.classify(client, path.read_bytes())
+            assert [label for _, label in found] == [labels[i] for i in best], path.name
+            np.testing.assert_allclose([p for p, _ in found], wanted[best], atol=2e-3)
+
+
+def test_the_command_prints_a_line_a_picture_and_tells_broken_ones(tmp_path):
+    (tmp_path / "broken.jpg").write_bytes(b"no picture")
+    run = subprocess.run([sys.executable, EXAMPLE / "classification.py", tmp_path / "broken.jpg"],
+                         capture_output=True, text=True, timeout=120)
+    assert run.returncode == 1
+    assert run.stderr.startswith("broken.jpg")
