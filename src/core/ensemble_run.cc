@@ -102,6 +102,7 @@ Result<std::unique_ptr<Request>> EnsembleRun::build_step(Task& task) {
   request->correlation_id = request_->correlation_id;
   request->sequence_start = request_->sequence_start;
   request->sequence_end = request_->sequence_end;
+  request->depth = request_->depth;
   request->priority = request_->priority;
   request->timeout = request_->timeout;
   request->deadline = request_->deadline;

@@ -253,6 +253,62 @@ TEST_F(EnsembleTest, AnEnsembleMayBeAStep) {
   EXPECT_EQ(answers_.ids(), "a !b");
 }
 
+// Echoes, and notes what the request says.
+struct Noted {
+  int depth = -1;
+  std::uint64_t priority = 0;
+  TimePoint deadline = kNever;
+  bool sequence_end = false;
+};
+
+class NotingModel final : public LoadedModel {
+ public:
+  explicit NotingModel(Noted& noted) : noted_(noted) {}
+  Execution execution() const override { return Execution::kInline; }
+  Result<std::unique_ptr<Instance>> create_instance(const InstancePlacement&) override {
+    return std::make_unique<NotingInstance>(noted_);
+  }
+
+ private:
+  class NotingInstance final : public Instance {
+   public:
+    explicit NotingInstance(Noted& noted) : noted_(noted) {}
+    void start(std::unique_ptr<Batch> batch, Done done) override {
+      const Request& request = *batch->requests()[0];
+      noted_ = {request.depth, request.priority, request.deadline, request.sequence_end};
+      echo_inputs(*batch);
+      done(std::move(batch));
+    }
+
+   private:
+    Noted& noted_;
+  };
+
+  Noted& noted_;
+};
+
+// Without the depth, a model that asks the ensemble it is a step of would never be stopped.
+TEST_F(EnsembleTest, StepsAreToldWhatTheRequestSays) {
+  Noted noted;
+  models_.add_echo("first");
+  models_.add("second", float_config(8), std::make_unique<NotingModel>(noted));
+  const auto ensemble = models_.add_ensemble(chain_config("e", {"first", "second"}));
+  const TimePoint deadline = steady_clock().now() + std::chrono::hours(1);
+  auto request = float_request("a");
+  request->model = ensemble;
+  request->depth = 3;
+  request->priority = 2;
+  request->deadline = deadline;
+  request->sequence_end = true;
+  request->sink = answers_.sink("a");
+  ensemble->infer(std::move(request));
+  ASSERT_EQ(answers_.ids(), "a");
+  EXPECT_EQ(noted.depth, 3);
+  EXPECT_EQ(noted.priority, 2u);
+  EXPECT_EQ(noted.deadline, deadline);
+  EXPECT_TRUE(noted.sequence_end);
+}
+
 TEST_F(EnsembleTest, StatisticsAddUpThoseOfTheSteps) {
   models_.add_echo("first");
   models_.add_echo("second");
