@@ -8,11 +8,11 @@ find_package(simdjson REQUIRED CONFIG)
 find_package(prometheus-cpp REQUIRED CONFIG COMPONENTS core)
 find_package(mimalloc REQUIRED CONFIG)
 find_package(Boost 1.81 REQUIRED)
-# Only what links faiss needs these; its package does not say so.
-find_package(faiss REQUIRED CONFIG)
+# Without its CMake package, which wants OpenMP of whatever compiler there is: Debian's libfaiss.a was
+# made with g++ and needs g++'s libgomp.
+find_library(PROA_FAISS faiss REQUIRED)
 find_package(BLAS REQUIRED)
 find_package(LAPACK REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)

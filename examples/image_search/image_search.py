@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import emoji  # noqa: E402
 from proa_server import BINARY, ProaServer  # noqa: E402
 
-PAGE = pathlib.Path(__file__).resolve().parent / "page"
+PAGE = str(pathlib.Path(__file__).resolve().parent / "page")
 NEIGHBOURS = 12
 
 

@@ -31,7 +31,7 @@ TEST(BackendListTest, NamesTheBackendsThatThereAre) {
   const Error error = list.find("identidy").error();
   EXPECT_EQ(error.code, ErrorCode::kNotFound);
   EXPECT_THAT(error.message, HasSubstr("'identidy'"));
-  EXPECT_THAT(error.message, HasSubstr("cuda, identity, image, openvino, python"));
+  EXPECT_THAT(error.message, HasSubstr("cuda, identity, image, index, openvino, python"));
 }
 
 }  // namespace

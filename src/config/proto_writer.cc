@@ -163,7 +163,9 @@ inference::ModelConfig to_proto(const ModelConfig& config) {
   message.mutable_metric_tags()->insert(config.metric_tags.begin(), config.metric_tags.end());
   message.clear_model_metrics();
   write_metric_controls(config.histogram_buckets, message);
-  if (config.decoupled) message.mutable_model_transaction_policy()->set_decoupled(true);
+  if (config.decoupled || config.ensemble) {
+    message.mutable_model_transaction_policy()->set_decoupled(config.decoupled);
+  }
   return message;
 }
 

@@ -53,8 +53,14 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
 
   // The models now. The reference holds until this thread's next call on any catalog.
   const Snapshot& snapshot() const;
+  // See Snapshot::find(). A version that was replaced while the snapshot was looked at is no
+  // failure: there is a newer one.
   Result<ModelPtr> find(std::string_view name, std::string_view version) const {
-    return snapshot().find(name, version);
+    while (true) {
+      const std::uint64_t before = generation_.load(std::memory_order_acquire);
+      Result<ModelPtr> found = snapshot().find(name, version);
+      if (found || generation_.load(std::memory_order_acquire) == before) return found;
+    }
   }
 
   // In the order of names and versions.

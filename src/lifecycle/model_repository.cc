@@ -161,12 +161,14 @@ void ModelRepository::post(StepLoads::JobPtr job) {
 void ModelRepository::run_load(LoadJob& job) {
   job.status = load_now(job);
   if (job.waits) return;
+  std::vector<Follower> followers;
   {
     MutexLock lock(mutex_);
     step_loads_.end(job.name);
+    followers = followers_locked(job.name);
   }
+  tell(followers, job.name);
   resume_parked();
-  tell_ensembles(job.name);
 }
 
 Status ModelRepository::load_now(LoadJob& job) {

@@ -153,8 +153,16 @@ class ModelRepository {
   void park(StepLoads::JobPtr job) PROA_EXCLUDES(mutex_);
   void resume_parked() PROA_EXCLUDES(mutex_);
   void end_parked(LoadJob& job, Status status) PROA_EXCLUDES(mutex_);
+  // An ensemble, and whether a load of it is to come.
+  struct Follower {
+    std::string name;
+    bool load_to_come;
+  };
+  std::vector<Follower> followers_locked(const std::string& step) const PROA_REQUIRES(mutex_);
   void tell_ensembles(const std::string& step) PROA_EXCLUDES(mutex_);
-  void recheck_ensemble(const std::string& name, const std::string& step) PROA_EXCLUDES(mutex_);
+  void tell(const std::vector<Follower>& followers, const std::string& step) PROA_EXCLUDES(mutex_);
+  void recheck_ensemble(const std::string& name, const std::string& step, bool may_load)
+      PROA_EXCLUDES(mutex_);
   void load_for_others(const std::string& name) PROA_EXCLUDES(mutex_);
   std::vector<std::string> steps_to_unload(const std::string& ensemble) const PROA_EXCLUDES(mutex_);
 

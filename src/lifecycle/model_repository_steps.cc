@@ -68,28 +68,47 @@ void ModelRepository::end_parked(LoadJob& job, Status status) {
   job.done(std::move(status));
 }
 
+// The ensembles that the model is a step of.
+std::vector<ModelRepository::Follower> ModelRepository::followers_locked(
+    const std::string& step) const {
+  std::vector<Follower> followers;
+  if (shutting_down_) return followers;
+  for (std::string& name : step_loads_.ensembles_with(step)) {
+    const bool pending = step_loads_.pending(name);
+    followers.push_back({std::move(name), pending});
+  }
+  return followers;
+}
+
 // The model was loaded, or taken out, or could not be loaded: the same may now be true of the
 // ensembles that it is a step of.
 void ModelRepository::tell_ensembles(const std::string& step) {
-  std::vector<std::string> names;
+  std::vector<Follower> followers;
   {
     MutexLock lock(mutex_);
-    if (shutting_down_) return;
-    names = step_loads_.ensembles_with(step);
+    followers = followers_locked(step);
   }
-  for (const std::string& name : names) {
-    jobs_.run_or_post(name, [this, name, step] { recheck_ensemble(name, step); });
+  tell(followers, step);
+}
+
+void ModelRepository::tell(const std::vector<Follower>& followers, const std::string& step) {
+  for (const Follower& follower : followers) {
+    jobs_.run_or_post(follower.name, [this, follower, step] {
+      recheck_ensemble(follower.name, step, !follower.load_to_come);
+    });
   }
 }
 
-void ModelRepository::recheck_ensemble(const std::string& name, const std::string& step) {
+// `may_load`: unless a load was to come when the step changed, which sees the change by itself.
+void ModelRepository::recheck_ensemble(const std::string& name, const std::string& step,
+                                       bool may_load) {
   if (catalog_->recheck(name)) return tell_ensembles(name);
   bool again = false;
   {
     MutexLock lock(mutex_);
-    // A load that is to come will see for itself; one that failed is worth another try.
-    again = !shutting_down_ && !step_loads_.pending(name) && !step_loads_.from_request(name) &&
-            !step_loads_.steps_of(name).empty();
+    // One that failed is worth another try.
+    again = may_load && !shutting_down_ && !step_loads_.pending(name) &&
+            !step_loads_.from_request(name) && !step_loads_.steps_of(name).empty();
   }
   if (!again || catalog_->has_loaded(name) || !catalog_->has_ready(step)) return;
   log::info("ensemble '{}': its step '{}' is ready, loading it again", log::printable(name),

@@ -10,7 +10,6 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]
 
-import ensemble_cases  # noqa: E402
 import forward_cases  # noqa: E402
 import grpc_cases  # noqa: E402
 import http_cases  # noqa: E402
@@ -34,9 +33,6 @@ RUNS = [
      | named("forward-grpc", forward_cases.over_grpc())),
     (write_repository, repository_cases.FLAGS, named("explicit-http", repository_cases.over_http())
      | named("explicit-grpc", repository_cases.over_grpc())),
-    (ensemble_cases.write_repository, (), named("ensemble-http", ensemble_cases.over_http())),
-    (ensemble_cases.write_repository, ensemble_cases.FLAGS,
-     named("ensemble-explicit", ensemble_cases.life())),
 ]
 NAMES = [name for _, _, cases in RUNS for name in cases]
 ENDED = {"status": "the server has ended"}

@@ -6,7 +6,6 @@
 #include <faiss/impl/FaissException.h>
 #include <faiss/index_io.h>
 #include <faiss/utils/distances.h>
-#include <omp.h>
 
 #include <cmath>
 #include <limits>
@@ -15,6 +14,9 @@
 #include <utility>
 
 #include "base/log.h"
+
+// Of the OpenMP that faiss was compiled with; <omp.h> belongs to a compiler.
+extern "C" void omp_set_num_threads(int threads);
 
 namespace proa::backends::index {
 namespace {

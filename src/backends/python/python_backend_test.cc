@@ -114,7 +114,7 @@ TEST_F(PythonBackendTest, UnpacksAnEnvironmentAndRemovesItInTheEnd) {
 }
 
 TEST_F(PythonBackendTest, APythonWithoutNumpyIsToldSo) {
-  folder_.write("env/bin/python3", "#!/bin/sh\nexec " PROA_PYTHON_FOLDER "/python3 -S -I \"$@\"\n");
+  folder_.write("env/bin/python3", "#!/bin/sh\nexec " PROA_PYTHON_FOLDER "/python3 -S \"$@\"\n");
   std::filesystem::permissions(folder_.path() / "env/bin/python3",
                                std::filesystem::perms::owner_all);
   config_.parameters["EXECUTION_ENV_PATH"] = "$$TRITON_MODEL_DIRECTORY/env";
