@@ -144,7 +144,7 @@ PROA_AVX2 inline __m256i load_two(const std::uint8_t* upper, const std::uint8_t*
 PROA_AVX2 void rows_to_columns(const std::uint8_t* const* rows, std::size_t at, std::uint8_t* to) {
   constexpr std::size_t kAhead = 192;  // more rows than the processor follows by itself
   if (at % 64 < 16) {
-    for (int i = 0; i < kRows; ++i) _mm_prefetch(rows[i] + at + kAhead, _MM_HINT_T0);
+    for (int i = 0; i < kRows; ++i) __builtin_prefetch(rows[i] + at + kAhead);
   }
   const auto two = [&](int i) PROA_AVX2 { return load_two(rows[i] + at, rows[i + 16] + at); };
   Four half[4];

@@ -1,5 +1,7 @@
 #include "backends/image/image_options.h"
 
+#include <algorithm>
+
 #include "backends/image/parameter_reader.h"
 #include "base/log.h"
 #include "fmt/ranges.h"
