@@ -1,6 +1,7 @@
 # The headers that nearly every file includes are compiled once for all libraries and once for all test
-# programs: a third of a cold build. clang wants the same definitions everywhere, so only for g++.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+# programs: a third of a cold build. clang wants the same definitions everywhere, so only for g++; and not
+# under ThreadSanitizer, where protobuf's users must not know of it (src/proto).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT PROA_SANITIZER STREQUAL "thread")
   set(PROA_PRECOMPILE ON)
   add_library(proa_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
   target_link_libraries(proa_precompiled PRIVATE fmt::fmt)

@@ -7,6 +7,7 @@
 #include <faiss/index_io.h>
 #include <faiss/utils/distances.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
