@@ -37,8 +37,7 @@ if(PROA_WERROR)
 endif()
 
 if(PROA_SANITIZER)
-  proa_cxx_options("-fsanitize=${PROA_SANITIZER}" -fno-omit-frame-pointer -g1
-                   -fno-sanitize-recover=all)
+  proa_cxx_options("-fsanitize=${PROA_SANITIZER}" -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${PROA_SANITIZER})
 endif()
 
