@@ -10,7 +10,6 @@
 namespace proa::core {
 namespace {
 
-
 // `shape` for a tensor that `config` describes so: with the batch dimension where the model batches
 // and without where it does not, when one side has it and the other has not.
 Shape fit_batch(const Shape& shape, const config::ModelConfig& config,
