@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/log.h"
+#include "backends/bad_parameter.h"
 #include "base/text.h"
 
 namespace proa::backends {
@@ -16,16 +16,11 @@ const std::string* find(const config::ModelConfig& config, const char* name) {
   return found == config.parameters.end() ? nullptr : &found->second;
 }
 
-Error bad_value(std::string_view name, std::string_view value, std::string_view wanted) {
-  return error::invalid_argument("parameter '{}' is \"{}\"; it must be {}", name,
-                                 log::printable(value), wanted);
-}
-
 Result<bool> read_bool(const config::ModelConfig& config, const char* name) {
   const std::string* value = find(config, name);
   if (value == nullptr || *value == "false" || *value == "0") return false;
   if (*value == "true" || *value == "1") return true;
-  return bad_value(name, *value, "\"true\" or \"false\"");
+  return bad_parameter(name, *value, "\"true\" or \"false\"");
 }
 
 Result<std::uint64_t> read_number(const config::ModelConfig& config, const char* name,
@@ -34,7 +29,7 @@ Result<std::uint64_t> read_number(const config::ModelConfig& config, const char*
   if (value == nullptr) return 0;
   const auto number = parse_number<std::uint64_t>(*value);
   if (!number || *number > most) {
-    return bad_value(name, *value, fmt::format("a whole number from 0 to {}", most));
+    return bad_parameter(name, *value, fmt::format("a whole number from 0 to {}", most));
   }
   return *number;
 }

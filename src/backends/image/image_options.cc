@@ -69,8 +69,8 @@ Status read_resize(const ParameterReader& reader, image::Transform& transform) {
     return reader.no_effect("resize", "parameter 'resize_mode' is none");
   }
   if (sides && transform.fit == Fit::kShorterSide && !sides->single) {
-    return ParameterReader::bad_value("resize", reader.text("resize"),
-                                      "one number when resize_mode is shorter_side");
+    return bad_parameter("resize", reader.text("resize"),
+                         "one number when resize_mode is shorter_side");
   }
   if (sides) transform.size = sides->size;
   PROA_ASSIGN(transform.method.filter, reader.choice("filter", Filter::kBicubic,
@@ -97,7 +97,7 @@ Status read_crop(const ParameterReader& reader, image::Transform& transform) {
   const image::Size& size = transform.size;
   if (transform.fit == Fit::kExact &&
       (sides->size.width > size.width || sides->size.height > size.height)) {
-    return ParameterReader::bad_value(
+    return bad_parameter(
         "crop", reader.text("crop"),
         fmt::format("at most the {}x{} of parameter 'resize'", size.width, size.height));
   }
@@ -113,8 +113,8 @@ Status read_padding(const ParameterReader& reader, image::Transform& transform) 
   PROA_ASSIGN(const auto colour, reader.channels("pad_color", 0, 3));
   for (std::size_t c = 0; c < colour.size(); ++c) {
     if (colour[c] < 0 || colour[c] > 255 || colour[c] != static_cast<int>(colour[c])) {
-      return ParameterReader::bad_value("pad_color", reader.text("pad_color"),
-                                        "whole numbers from 0 to 255: one, or red, green, blue");
+      return bad_parameter("pad_color", reader.text("pad_color"),
+                           "whole numbers from 0 to 255: one, or red, green, blue");
     }
     transform.padding[c] = static_cast<std::uint8_t>(colour[c]);
   }
@@ -151,10 +151,10 @@ Status read_numbers(const ParameterReader& reader, image::TensorSpec& tensor) {
   PROA_ASSIGN(const auto deviation, reader.channels("std", 1, channels));
   for (std::size_t c = 0; c < channels; ++c) {
     if (scale[c] == 0) {
-      return ParameterReader::bad_value("scale", reader.text("scale"), "other than 0");
+      return bad_parameter("scale", reader.text("scale"), "other than 0");
     }
     if (deviation[c] == 0) {
-      return ParameterReader::bad_value("std", reader.text("std"), "other than 0: it divides");
+      return bad_parameter("std", reader.text("std"), "other than 0: it divides");
     }
     tensor.mean[c] = static_cast<float>(mean[c] / scale[c]);
     tensor.scale[c] = static_cast<float>(scale[c] / deviation[c]);
@@ -202,7 +202,7 @@ Status read_outputs(const ParameterReader& reader, ImageOptions& options) {
   options.placement_output = reader.text("placement_output");
   for (const char* name : {"image_output", "size_output", "placement_output"}) {
     if (reader.has(name) && reader.text(name).empty()) {
-      return ParameterReader::bad_value(name, "", "the name of an output");
+      return bad_parameter(name, "", "the name of an output");
     }
   }
   PROA_ASSIGN(options.width_first,

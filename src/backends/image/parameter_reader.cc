@@ -42,12 +42,6 @@ const std::string* ParameterReader::find(std::string_view name) const {
   return found == parameters_.end() ? nullptr : &found->second;
 }
 
-Error ParameterReader::bad_value(std::string_view name, std::string_view value,
-                                 std::string_view wanted) {
-  return error::invalid_argument("parameter '{}' is \"{}\"; it must be {}", name,
-                                 log::printable(value), wanted);
-}
-
 Error ParameterReader::no_effect(std::string_view name, std::string_view reason) const {
   return error::invalid_argument("parameter '{}' is \"{}\", but has no effect: {}", name,
                                  log::printable(text(name)), reason);
@@ -59,7 +53,7 @@ Result<std::int64_t> ParameterReader::count(std::string_view name, std::int64_t 
   if (given == nullptr) return otherwise;
   const auto number = parse_number<std::int64_t>(*given);
   if (number && *number >= 1 && *number <= most) return *number;
-  return bad_value(name, *given, fmt::format("a whole number from 1 to {}", most));
+  return bad_parameter(name, *given, fmt::format("a whole number from 1 to {}", most));
 }
 
 Result<std::optional<ParameterReader::Sides>> ParameterReader::sides(std::string_view name) const {
@@ -70,8 +64,8 @@ Result<std::optional<ParameterReader::Sides>> ParameterReader::sides(std::string
   const auto width = parse_side(text.substr(0, by));
   const auto height = by == std::string_view::npos ? width : parse_side(text.substr(by + 1));
   if (width && height) return Sides{{*width, *height}, by == std::string_view::npos};
-  return bad_value(name, text,
-                   fmt::format("pixels from 1 to {}: one number, or WIDTHxHEIGHT", kMostPixels));
+  return bad_parameter(
+      name, text, fmt::format("pixels from 1 to {}: one number, or WIDTHxHEIGHT", kMostPixels));
 }
 
 Result<std::array<double, 3>> ParameterReader::channels(std::string_view name, double otherwise,
@@ -82,15 +76,15 @@ Result<std::array<double, 3>> ParameterReader::channels(std::string_view name, d
   for (const std::string_view part : split_commas(*given)) {
     const auto value = parse_ratio(part);
     if (!value || !std::isfinite(*value)) {
-      return bad_value(name, *given, "numbers like 0.5 or 1/255, separated by commas");
+      return bad_parameter(name, *given, "numbers like 0.5 or 1/255, separated by commas");
     }
     values.push_back(*value);
   }
   if (values.size() == 1) return std::array{values[0], values[0], values[0]};
   if (values.size() == 3 && channel_count == 3) return std::array{values[0], values[1], values[2]};
-  return bad_value(name, *given,
-                   channel_count == 3 ? "1 number, or 3: one for each channel"
-                                      : "1 number: the tensor has 1 channel");
+  return bad_parameter(name, *given,
+                       channel_count == 3 ? "1 number, or 3: one for each channel"
+                                          : "1 number: the tensor has 1 channel");
 }
 
 bool ParameterReader::matches(std::string_view given, std::string_view word) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/bad_parameter.h"
 #include "base/result.h"
 #include "image/resize.h"
 
@@ -33,7 +34,6 @@ class ParameterReader {
   bool has(std::string_view name) const { return find(name) != nullptr; }
   std::string text(std::string_view name) const { return has(name) ? *find(name) : ""; }
 
-  static Error bad_value(std::string_view name, std::string_view value, std::string_view wanted);
   // The parameter is given, but does nothing because of `reason`.
   Error no_effect(std::string_view name, std::string_view reason) const;
 
@@ -47,7 +47,7 @@ class ParameterReader {
       if (matches(*given, choice.word)) return choice.value;
       words.push_back(choice.word);
     }
-    return bad_value(name, *given, one_of(words));
+    return bad_parameter(name, *given, one_of(words));
   }
 
   Result<std::int64_t> count(std::string_view name, std::int64_t otherwise,

@@ -1,6 +1,6 @@
 #include "backends/index/index_options.h"
 
-#include "base/log.h"
+#include "backends/bad_parameter.h"
 #include "base/text.h"
 
 namespace proa::backends::index {
@@ -9,15 +9,10 @@ namespace {
 constexpr std::int64_t kMostNeighbours = 10'000;
 constexpr std::int64_t kWidestSearch = 100'000;
 
-Error bad_value(std::string_view name, std::string_view value, std::string_view wanted) {
-  return error::invalid_argument("parameter '{}' is \"{}\"; it must be {}", name,
-                                 log::printable(value), wanted);
-}
-
 Result<std::int64_t> parse_count(std::string_view name, std::string_view value, std::int64_t most) {
   const auto number = parse_number<std::int64_t>(value);
   if (!number || *number < 1 || *number > most) {
-    return bad_value(name, value, fmt::format("a whole number from 1 to {}", most));
+    return bad_parameter(name, value, fmt::format("a whole number from 1 to {}", most));
   }
   return *number;
 }
@@ -35,7 +30,7 @@ Result<IndexOptions> parse_index_options(const config::ModelConfig& config,
       options.ef_search = static_cast<int>(wide);
     } else if (name == "metric") {
       options.metric = find_metric(lower_case(value));
-      if (!options.metric) return bad_value(name, value, kMetricNames);
+      if (!options.metric) return bad_parameter(name, value, kMetricNames);
     } else {
       unknown.push_back(name);
     }
