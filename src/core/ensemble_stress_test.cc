@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "core/statistics.h"
 #include "core/testing/ensembles.h"
+#include "core/testing/tally.h"
 #include "gtest/gtest.h"
 
 namespace proa::core {
@@ -34,38 +35,6 @@ class FailingModel final : public LoadedModel {
   Result<std::unique_ptr<Instance>> create_instance(const InstancePlacement&) override {
     return std::make_unique<FailingInstance>();
   }
-};
-
-struct Tally {
-  std::vector<std::atomic<int>> finals;
-  std::atomic<int> wrong = 0;
-  std::atomic<int> succeeded = 0;
-  std::atomic<int> open;
-
-  explicit Tally(std::size_t requests) : finals(requests), open(static_cast<int>(requests)) {}
-  void wait() {
-    for (int left = open.load(); left > 0; left = open.load()) open.wait(left);
-  }
-};
-
-class TallySink final : public ResponseSink {
- public:
-  TallySink(Tally& tally, std::size_t index) : tally_(tally), index_(index) {}
-  void send(Response response, bool final) override {
-    if (!response.error) {
-      ++tally_.succeeded;
-      for (const Tensor& output : response.outputs) {
-        if (floats(output)[0] != static_cast<float>(index_)) ++tally_.wrong;
-      }
-    }
-    if (!final) return;
-    ++tally_.finals[index_];
-    if (--tally_.open == 0) tally_.open.notify_all();
-  }
-
- private:
-  Tally& tally_;
-  const std::size_t index_;
 };
 
 class EnsembleStressTest : public testing::Test {

@@ -11,6 +11,7 @@
 #include "core/testing/model_runtime.h"
 #include "core/testing/puppet_model.h"
 #include "core/testing/requests.h"
+#include "core/testing/tally.h"
 
 namespace proa::core {
 namespace {
@@ -77,35 +78,6 @@ class StressModel final : public LoadedModel {
 
  private:
   const Execution execution_;
-};
-
-// What became of the requests of a test.
-struct Tally {
-  std::vector<std::atomic<int>> finals;  // by request
-  std::atomic<int> wrong = 0;            // answers with somebody else's rows
-  std::atomic<int> open = 0;             // requests without their final answer
-
-  explicit Tally(std::size_t requests) : finals(requests), open(static_cast<int>(requests)) {}
-  void wait() {
-    for (int left = open.load(); left > 0; left = open.load()) open.wait(left);
-  }
-};
-
-class TallySink final : public ResponseSink {
- public:
-  TallySink(Tally& tally, std::size_t index) : tally_(tally), index_(index) {}
-  void send(Response response, bool final) override {
-    if (!response.error && floats(response.outputs[0])[0] != static_cast<float>(index_)) {
-      ++tally_.wrong;
-    }
-    if (!final) return;
-    ++tally_.finals[index_];
-    if (--tally_.open == 0) tally_.open.notify_all();
-  }
-
- private:
-  Tally& tally_;
-  const std::size_t index_;
 };
 
 struct StressCase {

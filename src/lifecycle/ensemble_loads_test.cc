@@ -41,12 +41,6 @@ class EnsembleLoadsTest : public ModelRepositoryTest {
     return repository;
   }
 
-  // Waits until the index says so: what a load or an unload means for other models, a thread that
-  // is busy with them does a little later.
-  static void wait_for(const ModelRepository& repository, const std::vector<std::string>& wanted) {
-    while (states(repository) != wanted) std::this_thread::yield();
-  }
-
   // The answer that the ensemble gives to a request of 2 values without batch dimension.
   core::Response ask(const ModelRepository& repository, const std::string& name) {
     const auto model = repository.find(name, "");

@@ -239,9 +239,6 @@ class PollModeTest : public ModelRepositoryTest {
     EXPECT_TRUE(repository->wait_until_loaded(kNever));
     return repository;
   }
-  static void wait_for(const ModelRepository& repository, const std::vector<std::string>& wanted) {
-    while (states(repository) != wanted) std::this_thread::yield();
-  }
 };
 
 TEST_F(PollModeTest, FollowsModelsAndVersions) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/log.h"
@@ -59,6 +60,11 @@ class ModelRepositoryTest : public testing::Test {
                       std::string(version_state_name(line.state)));
     }
     return lines;
+  }
+
+  // Waits until the index says so: other threads do what a change means a little later.
+  static void wait_for(const ModelRepository& repository, const std::vector<std::string>& wanted) {
+    while (states(repository) != wanted) std::this_thread::yield();
   }
 
   void infer(const std::shared_ptr<core::Model>& model, const std::string& id) {
