@@ -1,19 +1,17 @@
 #include "index.h"
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 
-#include "CLI/CLI.hpp"
 #include "backends/index/vector_index.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "fmt/format.h"
+#include "index_progress.h"
 #include "index_publish.h"
 #include "local_repository.h"
 #include "vector_journal.h"
@@ -75,39 +73,6 @@ Result<std::vector<Picture>> list_pictures(const fs::path& folder) {
   return pictures;
 }
 
-// A line that is written over on a terminal, and a line now and then elsewhere.
-class Progress {
- public:
-  Progress(std::size_t done, std::size_t total)
-      : began_with_(done), total_(total), terminal_(::isatty(STDERR_FILENO) == 1) {}
-
-  void show(std::size_t done, std::size_t failed) {
-    const TimePoint now = steady_clock().now();
-    const bool last = done + failed == total_;
-    if (now < next_ && !last) return;
-    next_ = now + (terminal_ ? kOnTerminal : kElsewhere);
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    const double rate = static_cast<double>(done + failed - began_with_) / std::max(seconds, 1e-3);
-    const auto filled = kBar * (done + failed) / std::max<std::size_t>(total_, 1);
-    fmt::print(stderr, "{}[{}{}] {}/{} pictures, {:.0f}/s, {} broken, {:.0f} s left{}",
-               terminal_ ? "\r" : "", std::string(filled, '#'), std::string(kBar - filled, '.'),
-               done + failed, total_, rate, failed,
-               static_cast<double>(total_ - done - failed) / std::max(rate, 1e-3),
-               terminal_ && !last ? "\033[K" : "\n");
-  }
-
- private:
-  static constexpr std::size_t kBar = 30;
-  static constexpr Duration kOnTerminal = std::chrono::milliseconds(100);
-  static constexpr Duration kElsewhere = std::chrono::seconds(5);
-
-  const std::size_t began_with_;
-  const std::size_t total_;
-  const bool terminal_;
-  const TimePoint start_ = steady_clock().now();
-  TimePoint next_ = start_;
-};
-
 // Makes the vectors that the journal does not have.
 class Indexing {
  public:
@@ -122,7 +87,7 @@ class Indexing {
     }
     done_ = pictures_.size() - missing.size();
     if (done_ > 0) fmt::print(stderr, "{} pictures have their vector from before\n", done_);
-    Progress progress(done_, pictures_.size());
+    IndexProgress progress(done_, pictures_.size());
     for (const std::size_t i : missing) {
       if (interrupted.load()) break;
       start(i);
@@ -143,7 +108,7 @@ class Indexing {
     if (!started) note_failure(i, started.error());
   }
 
-  Status take(Progress& progress) {
+  Status take(IndexProgress& progress) {
     VectorMaker::Answer answer = maker_.wait();
     if (answer.vector) {
       const Picture& picture = pictures_[answer.tag];
@@ -264,45 +229,6 @@ Result<int> build_index(const IndexBuildOptions& options) {
 }
 
 }  // namespace
-
-CLI::App* add_index_command(CLI::App& app, IndexBuildOptions& options) {
-  CLI::App* index = app.add_subcommand("index", "Make an index of pictures to search in");
-  index->require_subcommand(1);
-  CLI::App* build = index->add_subcommand(
-      "build", "Vectors of all pictures of a folder, as a new version of a model that serves them");
-  build->add_option("--repository", options.repository, "Model repository with the pipeline")
-      ->option_text("FOLDER  (required)")
-      ->required()
-      ->check(CLI::ExistingDirectory);
-  build->add_option("--pipeline", options.pipeline, "Model that turns a picture file into a vector")
-      ->option_text("NAME  (required)")
-      ->required();
-  build->add_option("--pictures", options.pictures, "Folder of JPEG, PNG and WebP files")
-      ->option_text("FOLDER  (required)")
-      ->required()
-      ->check(CLI::ExistingDirectory);
-  build->add_option("--into", options.into, "Folder of the index's model, like repository/photos")
-      ->option_text("FOLDER  (required)")
-      ->required();
-  build->add_option("--input", options.input, "The pipeline's input, when several are of BYTES")
-      ->option_text("NAME");
-  build->add_option("--output", options.output, "The pipeline's output, when several are of FP32")
-      ->option_text("NAME");
-  build->add_option("--metric", options.metric, "How near two vectors are")
-      ->option_text("cosine | inner_product | l2  (default cosine)")
-      ->check(CLI::IsMember({"cosine", "inner_product", "l2"}));
-  build->add_option("--kind", options.kind, "Search all vectors, or a graph of neighbours")
-      ->option_text("flat | hnsw  (default flat)")
-      ->check(CLI::IsMember({"flat", "hnsw"}));
-  build->add_option("-k", options.k, "Neighbours that a search gives")
-      ->option_text("N  (default 10)")
-      ->check(CLI::Range(1, 10000));
-  build->footer(
-      "Vectors are kept in FOLDER/.vectors: interrupted, or with new pictures, it goes on where it "
-      "ended.\n\nExample:\n  proa index build --repository models --pipeline features --pictures "
-      "photos --into models/photos");
-  return index;
-}
 
 int run_index_build(const IndexBuildOptions& options) {
   const Result<int> status = build_index(options);
