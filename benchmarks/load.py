@@ -4,6 +4,7 @@ import http.client
 import json
 import pathlib
 import re
+import statistics as numbers
 import struct
 import subprocess
 import time
@@ -90,3 +91,24 @@ def drive(server, call, requests, connections, streams=1, cpu_seconds=harness.cp
         raise RuntimeError(f"{call.model} over {call.protocol}: sent {requests}, the server counts "
                            f"{served} successes\n{run.stdout}")
     return Sample(cpu / requests * 1e6, requests / wall)
+
+
+def compare_cost(case, servers, folder, pairs, **options):
+    """The row of the processor time a request of the first server over the second's, interleaved; printed
+    with both times and rates. case: name, model, protocol, shape, requests, connections, bar; options:
+    drive()'s."""
+    call = make_call(folder, case.model, case.protocol, case.shape)
+
+    def sample(server):
+        return drive(server, call, case.requests, case.connections, **options)
+
+    for server in servers:
+        sample(server)
+    ours, peer = servers
+    found = harness.interleaved(lambda: sample(ours), lambda: sample(peer), pairs)
+    costs = [(a.cpu_us, b.cpu_us) for a, b in found]
+    us = [numbers.median(pair[side] for pair in costs) for side in (0, 1)]
+    rates = [numbers.median(pair[side].rate for pair in found) for side in (0, 1)]
+    row = harness.ratio_row(case.name, costs, case.bar, cpu_us=us, rates=rates)
+    print(f"{row}   {us[0]:.1f} / {us[1]:.1f} us, {rates[0]:.0f} / {rates[1]:.0f} a second", flush=True)
+    return row

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import statistics
 import sys
 import tempfile
 
@@ -52,24 +51,6 @@ def write_repository(folder):
                      [tensor("OUTPUT0", dims=shape[1:])], extra=one_instance)
 
 
-def measure(case, servers, folder, pairs):
-    call = load.make_call(folder, case.model, case.protocol, case.shape)
-
-    def sample(server):
-        return load.drive(server, call, case.requests, case.connections,
-                          cpu_seconds=harness.family_cpu_seconds)
-
-    for server in servers:
-        sample(server)
-    ours, peer = servers
-    found = harness.interleaved(lambda: sample(ours), lambda: sample(peer), pairs)
-    ours_cost, peer_cost = ([pair[side].cpu_us for pair in found] for side in (0, 1))
-    rates = [statistics.median(pair[side].rate for pair in found) for side in (0, 1)]
-    return harness.ratio_row(
-        case.name, list(zip(ours_cost, peer_cost)), case.bar,
-        cpu_us=[statistics.median(ours_cost), statistics.median(peer_cost)], rates=rates)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10)
@@ -86,10 +67,8 @@ def main():
                 TritonServer(folder / "models", python=True) as second:
             for case in CASES:
                 if options.only in case.name:
-                    rows.append(measure(case, (first, second), folder, options.pairs))
-                    us, rates = rows[-1].detail["cpu_us"], rows[-1].detail["rates"]
-                    print(f"{rows[-1]}   {us[0]:.1f} / {us[1]:.1f} us, "
-                          f"{rates[0]:.0f} / {rates[1]:.0f} a second", flush=True)
+                    rows.append(load.compare_cost(case, (first, second), folder, options.pairs,
+                                                  cpu_seconds=harness.family_cpu_seconds))
     return 0 if harness.finish("python_cost", rows) else 1
 
 

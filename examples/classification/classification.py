@@ -17,18 +17,6 @@ import repository  # noqa: E402
 from proa_server import ProaServer  # noqa: E402
 
 TOP = 3
-PREPARE = """\
-backend: "image"
-max_batch_size: 8
-input [ { name: "file" data_type: TYPE_STRING dims: [ 1 ] } ]
-output [ { name: "tensor" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]
-instance_group [ { kind: KIND_CPU count: 2 } ]
-dynamic_batching { }
-parameters { key: "resize" value { string_value: "256" } }
-parameters { key: "crop" value { string_value: "224" } }
-parameters { key: "mean" value { string_value: "127" } }
-parameters { key: "std" value { string_value: "128" } }
-"""
 CLASSIFY = """\
 platform: "ensemble"
 max_batch_size: 8
@@ -54,7 +42,7 @@ ensemble_scheduling {
 def write_models(folder):
     """The repository: (its folder, the folder of the five photographs)."""
     models, photographs = repository.prepare(folder)
-    for name, config in (("prepare", PREPARE), ("classify", CLASSIFY)):
+    for name, config in (("prepare", repository.PREPARE), ("classify", CLASSIFY)):
         (models / name / "1").mkdir(parents=True, exist_ok=True)
         (models / name / "config.pbtxt").write_text(config)
     (models / "classify" / "labels.txt").write_text("\n".join(repository.imagenet_labels()) + "\n")

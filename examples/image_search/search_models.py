@@ -5,21 +5,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "models"))
 
-FEATURES = 1280
+import repository  # noqa: E402
 
-# EfficientNet-Lite0's preparation: short side to 256, centre 224 x 224, (x - 127) / 128.
-PREPARE = """\
-backend: "image"
-max_batch_size: 8
-input [ { name: "file" data_type: TYPE_STRING dims: [ 1 ] } ]
-output [ { name: "tensor" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]
-instance_group [ { kind: KIND_CPU count: 2 } ]
-dynamic_batching { }
-parameters { key: "resize" value { string_value: "256" } }
-parameters { key: "crop" value { string_value: "224" } }
-parameters { key: "mean" value { string_value: "127" } }
-parameters { key: "std" value { string_value: "128" } }
-"""
+FEATURES = 1280
 
 NETWORK = """\
 backend: "openvino"
@@ -73,7 +61,7 @@ def write_models(folder, neighbours):
 
     folder = pathlib.Path(folder)
     configs = {
-        "prepare": PREPARE,
+        "prepare": repository.PREPARE,
         "network": NETWORK,
         "embed": ensemble([f'{{ name: "features" data_type: TYPE_FP32 dims: [ {FEATURES} ] }}'],
                           STEP_PREPARE, STEP_NETWORK),

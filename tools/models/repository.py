@@ -20,6 +20,20 @@ instance_group [ { kind: KIND_CPU count: 1 } ]
 dynamic_batching { }
 """
 
+# The same preparation by backend image: a picture file to that input.
+PREPARE = """\
+backend: "image"
+max_batch_size: 8
+input [ { name: "file" data_type: TYPE_STRING dims: [ 1 ] } ]
+output [ { name: "tensor" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]
+instance_group [ { kind: KIND_CPU count: 2 } ]
+dynamic_batching { }
+parameters { key: "resize" value { string_value: "256" } }
+parameters { key: "crop" value { string_value: "224" } }
+parameters { key: "mean" value { string_value: "127" } }
+parameters { key: "std" value { string_value: "128" } }
+"""
+
 # File to write -> (photograph in the scikit-image wheel, labels that are right for it).
 PHOTOGRAPHS = {
     "coffee.png": ("coffee.png", {"espresso"}),
