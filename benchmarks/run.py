@@ -8,7 +8,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 BENCHMARKS = ("start", "accuracy", "picture_cost", "overload", "instructions", "bench_cost",
               "bench_truth", "server_cost", "ensemble_cost", "python_cost", "worker_kills", "reload",
-              "many_models", "image_cost", "hostile_pictures", "search_quality")
+              "many_models", "pipeline_cost", "image_cost", "hostile_pictures", "search_quality")
 
 
 def main():

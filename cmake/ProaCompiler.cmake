@@ -21,8 +21,9 @@ endfunction()
 proa_cxx_options(-Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12 calls what it marks as deprecated itself, inside std::stable_sort.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>
-                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
+  add_compile_options(-Wthread-safety -Wno-deprecated-declarations)
+  # ccache keeps what was compiled with precompiled headers only when these hold no times.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 believes that moved strings and Shapes (Boost's small_vector) leave their inline part, and that
@@ -37,7 +38,10 @@ if(PROA_WERROR)
 endif()
 
 if(PROA_SANITIZER)
-  proa_cxx_options("-fsanitize=${PROA_SANITIZER}" -fno-omit-frame-pointer -g1)
+  if(PROA_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
+  add_compile_options(-fsanitize=${PROA_SANITIZER} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PROA_SANITIZER})
 endif()
 

@@ -3,9 +3,9 @@
 set(PROA_CUDA "AUTO" CACHE STRING "Build the GPU side: AUTO, ON or OFF")
 set(PROA_CUDA_ARCHITECTURES "80-real;90-real" CACHE STRING "GPU architectures of our own kernels")
 set(PROA_CUDA_FOUND OFF)
-if(PROA_SANITIZER AND PROA_CUDA STREQUAL "AUTO")
-  # Sanitizers check the host side; the GPU side has compute-sanitizer.
-elseif(PROA_CUDA)
+# Its C++ alone is compiled, for the compiler's checks: sanitizers do not know the GPU.
+set(PROA_CUDA_CHECK OFF)
+if(PROA_CUDA)
   find_program(PROA_NVCC nvcc HINTS /usr/local/cuda/bin)
   get_filename_component(PROA_CUDA_ROOT "${PROA_NVCC}" DIRECTORY)
   get_filename_component(PROA_CUDA_ROOT "${PROA_CUDA_ROOT}" DIRECTORY)
@@ -16,13 +16,24 @@ elseif(PROA_CUDA)
   find_library(PROA_CUDART_LIBRARY NAMES cudart libcudart.so.13 HINTS ${libraries})
   if(PROA_NVCC AND PROA_CUDNN_INCLUDE AND PROA_CUDNN_LIBRARY AND PROA_CUBLASLT_LIBRARY AND
      PROA_CUDART_LIBRARY)
-    set(PROA_CUDA_FOUND ON)
+    if(PROA_SANITIZER)
+      set(PROA_CUDA_CHECK ON)
+    else()
+      set(PROA_CUDA_FOUND ON)
+    endif()
   elseif(NOT PROA_CUDA STREQUAL "AUTO")
     message(FATAL_ERROR "PROA_CUDA is ON, but nvcc, cuDNN 9 or cuBLASLt is missing: install the CUDA "
                         "13 toolkit and cuDNN 9, or configure with -DPROA_CUDA=OFF.")
   endif()
 endif()
 
+if(PROA_CUDA_FOUND OR PROA_CUDA_CHECK)
+  add_library(proa_cuda_libraries INTERFACE)
+  target_include_directories(proa_cuda_libraries SYSTEM INTERFACE
+    "${PROA_CUDA_ROOT}/include" "${PROA_CUDNN_INCLUDE}")
+  target_link_libraries(proa_cuda_libraries INTERFACE
+    "${PROA_CUDNN_LIBRARY}" "${PROA_CUBLASLT_LIBRARY}" "${PROA_CUDART_LIBRARY}")
+endif()
 if(PROA_CUDA_FOUND)
   set(CMAKE_CUDA_COMPILER "${PROA_NVCC}")
   set(CMAKE_CUDA_ARCHITECTURES ${PROA_CUDA_ARCHITECTURES})
@@ -32,10 +43,5 @@ if(PROA_CUDA_FOUND)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_EXTENSIONS OFF)
-  add_library(proa_cuda_libraries INTERFACE)
-  target_include_directories(proa_cuda_libraries SYSTEM INTERFACE
-    "${PROA_CUDA_ROOT}/include" "${PROA_CUDNN_INCLUDE}")
-  target_link_libraries(proa_cuda_libraries INTERFACE
-    "${PROA_CUDNN_LIBRARY}" "${PROA_CUBLASLT_LIBRARY}" "${PROA_CUDART_LIBRARY}")
 endif()
 message(STATUS "GPU side (PROA_CUDA=${PROA_CUDA}): ${PROA_CUDA_FOUND}")

@@ -1,19 +1,18 @@
 # The headers that nearly every file includes are compiled once for all libraries and once for all test
-# programs: a third of a cold build. clang wants the same definitions everywhere, so only for g++; and not
-# under ThreadSanitizer, where protobuf's users must not know of it (src/proto).
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT PROA_SANITIZER STREQUAL "thread")
-  set(PROA_PRECOMPILE ON)
-  add_library(proa_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
-  target_link_libraries(proa_precompiled PRIVATE fmt::fmt)
-  # Found through the include path, so that what is compiled is the same in every checkout (ccache).
-  target_include_directories(proa_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
-  target_precompile_headers(proa_precompiled PRIVATE <precompiled.h>)
-  if(PROA_BUILD_TESTS)
-    add_executable(proa_test_precompiled EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
-    target_link_libraries(proa_test_precompiled PRIVATE fmt::fmt GTest::gmock)
-    target_include_directories(proa_test_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
-    target_precompile_headers(proa_test_precompiled PRIVATE <precompiled.h> <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
+# programs: a third of a cold build.
+add_library(proa_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
+target_link_libraries(proa_precompiled PRIVATE fmt::fmt)
+# Found through the include path, so that what is compiled is the same in every checkout (ccache).
+target_include_directories(proa_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
+target_precompile_headers(proa_precompiled PRIVATE <precompiled.h>)
+if(PROA_BUILD_TESTS)
+  # Tests run for seconds and are compiled for minutes: only what they test is optimised.
+  set(PROA_TEST_OPTIONS -O0)
+  add_executable(proa_test_precompiled EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
+  target_link_libraries(proa_test_precompiled PRIVATE fmt::fmt GTest::gmock)
+  target_include_directories(proa_test_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
+  target_compile_options(proa_test_precompiled PRIVATE ${PROA_TEST_OPTIONS})
+  target_precompile_headers(proa_test_precompiled PRIVATE <precompiled.h> <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
 # Where tests find the files of the checkout.
@@ -30,9 +29,7 @@ function(proa_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
-  if(PROA_PRECOMPILE)
-    target_precompile_headers(${name} REUSE_FROM proa_precompiled)
-  endif()
+  target_precompile_headers(${name} REUSE_FROM proa_precompiled)
 endfunction()
 
 # proa_test(NAME SOURCES a_test.cc... DEPS target... [LABEL unit]): one test program; each TEST becomes a ctest.
@@ -46,9 +43,8 @@ function(proa_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} proa_source_path GTest::gmock GTest::gtest_main)
-  if(PROA_PRECOMPILE)
-    target_precompile_headers(${name} REUSE_FROM proa_test_precompiled)
-  endif()
+  target_compile_options(${name} PRIVATE ${PROA_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM proa_test_precompiled)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 120)
 endfunction()

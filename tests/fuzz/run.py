@@ -4,7 +4,7 @@
 Every target starts from the kept corpus tests/fuzz/corpus/TARGET and from the cases of the unit tests,
 and runs for N seconds under AddressSanitizer and UndefinedBehaviorSanitizer. A crash, a leak, a wrong
 result or an input that takes longer than 10 s fails the target; the input is then in
-build/fuzz/findings, and `build/fuzz/bin/TARGET_fuzz FILE` repeats it. What is found goes into
+build/fuzz/findings, and `build/asan/bin/TARGET_fuzz FILE` repeats it. What is found goes into
 build/fuzz/corpus; --keep merges the inputs that reach new code into the kept corpus.
 """
 import argparse
@@ -20,6 +20,7 @@ import seeds
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "fuzz"
+PROGRAMS = ROOT / "build" / "asan" / "bin"
 KEPT = ROOT / "tests" / "fuzz" / "corpus"
 # Larger inputs find little more, slowly.
 MAX_BYTES = 4096
@@ -32,13 +33,13 @@ def targets():
 
 
 def build(jobs):
-    subprocess.run(["cmake", "--preset", "fuzz"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", "--preset", "fuzz", "-j", str(jobs), "--target", "fuzzers"],
+    subprocess.run(["cmake", "--preset", "asan"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "asan", "-j", str(jobs), "--target", "fuzzers"],
                    cwd=ROOT, check=True, stdout=sys.stderr)
 
 
 def command(target, *arguments):
-    return [str(BUILD / "bin" / f"{target}_fuzz"), "-timeout=10", "-rss_limit_mb=2048",
+    return [str(PROGRAMS / f"{target}_fuzz"), "-timeout=10", "-rss_limit_mb=2048",
             f"-max_len={MAX_BYTES}", f"-artifact_prefix={BUILD}/findings/{target}-", *arguments]
 
 
