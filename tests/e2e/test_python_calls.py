@@ -9,7 +9,7 @@ import tritonclient.utils
 
 from clients import connect, infer
 from python_models import ENVIRONMENT, IDENTITY, tensor, write_python
-from repositories import write_identity
+from repositories import write_ensemble, write_identity
 from waiting import wait_until
 
 DECOUPLED = "model_transaction_policy { decoupled: true }\n"
@@ -184,12 +184,16 @@ SYNC = CALLING + '''
 '''
 
 
-@pytest.mark.parametrize("target", ["identity", "python"])
+@pytest.mark.parametrize("target", ["identity", "python", "ensemble"])
 @pytest.mark.parametrize("size", [4, 200_000])
 def test_a_model_asks_another(serve, tmp_path, target, size):
     tensors = {"inputs": [tensor("INPUT0", dims=[-1])], "outputs": [tensor("OUTPUT0", dims=[-1])]}
     if target == "python":
         write_python(tmp_path, "target", IDENTITY, **tensors)
+    elif target == "ensemble":
+        write_identity(tmp_path, "first", dims=(-1,))
+        write_python(tmp_path, "second", IDENTITY, **tensors)
+        write_ensemble(tmp_path, "target", ["first", "second"], dims=(-1,))
     else:
         write_identity(tmp_path, "target", dims=(-1,), execute_delay_ms=1)
     write_python(tmp_path, "caller", SYNC.replace("TARGET", "target"), **tensors)
