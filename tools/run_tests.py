@@ -19,7 +19,9 @@ import xml.etree.ElementTree as ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "test-logs"
 # Rooms whose unit tests run threads against each other; ThreadSanitizer builds only these.
-THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe")
+THREADED_ROOMS = ("base", "core", "lifecycle", "net", "frontends", "observe", "loadgen")
+# An end-to-end test that does everything at once.
+RACES = "tests/e2e/test_races.py"
 # End-to-end tests that send what no proper client sends.
 HOSTILE = ("tests/e2e/test_hostile.py", "tests/e2e/test_hostile_http.py")
 STEP_LIMIT_S = 30 * 60
@@ -184,10 +186,11 @@ def stages(jobs):
             # Freed memory is kept aside to find its later use; the tests look at what a server holds.
             pytest("asan-hostile.xml", *HOSTILE, "--proa", "build/asan/bin/proa",
                    environment=["ASAN_OPTIONS=quarantine_size_mb=16"])]),
-        "tsan": ("unit tests of " + ", ".join(threaded) + " under ThreadSanitizer", [
+        "tsan": ("unit tests of " + ", ".join(threaded) + " and a busy server under ThreadSanitizer", [
             configure("tsan"),
-            build("tsan", jobs, *(f"src/{room}/all" for room in threaded)),
-            *(ctest(f"build/tsan/src/{room}", f"tsan-{room}.xml", jobs) for room in threaded)]),
+            build("tsan", jobs, "proa", *(f"src/{room}/all" for room in threaded)),
+            *(ctest(f"build/tsan/src/{room}", f"tsan-{room}.xml", jobs) for room in threaded),
+            pytest("tsan-races.xml", RACES, "--proa", "build/tsan/bin/proa")]),
         "fuzz": ("every parser, 60 s each under libFuzzer with the sanitizers", [
             fuzz("fuzz.xml", 60, jobs)]),
     }

@@ -21,9 +21,11 @@ constexpr int kUsageError = 2;
 
 // What is wrong, and where to read more.
 std::string usage_error(const CLI::App* app, const CLI::Error& error) {
-  const auto commands = app->get_subcommands();
-  return fmt::format("{}\n`proa {}--help` tells more.\n", error.what(),
-                     commands.empty() ? "" : commands[0]->get_name() + " ");
+  std::string command = "proa";
+  for (auto inner = app->get_subcommands(); !inner.empty(); inner = inner[0]->get_subcommands()) {
+    command += ' ' + inner[0]->get_name();
+  }
+  return fmt::format("{}\n`{} --help` tells more.\n", error.what(), command);
 }
 
 std::string join(std::span<char*> arguments) {

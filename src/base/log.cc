@@ -6,25 +6,40 @@
 
 #include "spdlog/pattern_formatter.h"
 #include "spdlog/sinks/base_sink.h"
+#include "spdlog/spdlog.h"
 
 namespace proa::log {
 namespace {
 
-using Level = spdlog::level::level_enum;
+using Weight = spdlog::level::level_enum;
+
+Weight weight(Level level) {
+  switch (level) {
+    case Level::kDebug:
+      return Weight::debug;
+    case Level::kInfo:
+      return Weight::info;
+    case Level::kWarning:
+      return Weight::warn;
+    case Level::kError:
+      return Weight::err;
+  }
+  return Weight::err;
+}
 
 // Whether lines of that weight are wanted.
-bool wanted(const Options& options, Level level) {
-  if (level >= Level::err) return options.error;
-  if (level == Level::warn) return options.warning;
-  return level == Level::info ? options.info : options.verbose > 0;
+bool wanted(const Options& options, Weight level) {
+  if (level >= Weight::err) return options.error;
+  if (level == Weight::warn) return options.warning;
+  return level == Weight::info ? options.info : options.verbose > 0;
 }
 
 // The lightest weight that is wanted: lines below it are not even put together.
-Level lowest(const Options& options) {
-  for (const Level level : {Level::debug, Level::info, Level::warn, Level::err}) {
+Weight lowest(const Options& options) {
+  for (const Weight level : {Weight::debug, Weight::info, Weight::warn, Weight::err}) {
     if (wanted(options, level)) return level;
   }
-  return Level::off;
+  return Weight::off;
 }
 
 const char* pattern(Format format) {
@@ -97,7 +112,7 @@ Status configure(const Options& options) {
   sink()->use(options);
   auto logger = std::make_shared<spdlog::logger>("proa", sink());
   logger->set_level(lowest(options));
-  logger->flush_on(Level::debug);
+  logger->flush_on(Weight::debug);
   spdlog::set_default_logger(std::move(logger));
   return {};
 }
@@ -111,6 +126,16 @@ void change(const Options& options) {
 }
 
 Options current() { return sink() == nullptr ? Options() : sink()->options(); }
+
+void write(Level level, std::string_view text) {
+  spdlog::default_logger_raw()->log(weight(level), spdlog::string_view_t(text.data(), text.size()));
+}
+
+void write(Level level, fmt::string_view format, fmt::format_args arguments) {
+  if (spdlog::default_logger_raw()->should_log(weight(level))) {
+    write(level, fmt::vformat(format, arguments));
+  }
+}
 
 std::string printable(std::string_view text) {
   std::string result;

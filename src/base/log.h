@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
-#include "spdlog/spdlog.h"
+#include "fmt/format.h"
 
 namespace proa::log {
 
@@ -35,10 +37,33 @@ void change(const Options& options);
 // What is in force. Threading: any thread.
 Options current();
 
-using spdlog::debug;
-using spdlog::error;
-using spdlog::info;
-using spdlog::warn;
+enum class Level : std::uint8_t { kDebug, kInfo, kWarning, kError };
+
+// Logs one line: a text as it is, or a format with its arguments. Threading: any thread.
+void write(Level level, std::string_view text);
+void write(Level level, fmt::string_view format, fmt::format_args arguments);
+
+inline void debug(std::string_view text) { write(Level::kDebug, text); }
+inline void info(std::string_view text) { write(Level::kInfo, text); }
+inline void warn(std::string_view text) { write(Level::kWarning, text); }
+inline void error(std::string_view text) { write(Level::kError, text); }
+
+template <typename... Args>
+void debug(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kDebug, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void info(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kInfo, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void warn(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kWarning, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void error(fmt::format_string<Args...> format, Args&&... args) {
+  write(Level::kError, format, fmt::make_format_args(args...));
+}
 
 // `text` with control characters escaped, for what comes from the network or from files: one log
 // line stays one line.
