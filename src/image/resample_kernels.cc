@@ -47,8 +47,13 @@ const ResampleKernels& plain_resample_kernels() {
 }
 
 const ResampleKernels& resample_kernels() {
-  static const ResampleKernels* const vector = avx2_resample_kernels();
-  return vector != nullptr ? *vector : plain_resample_kernels();
+  static const ResampleKernels& fastest = [] -> const ResampleKernels& {
+    for (const auto kernels : {vnni_resample_kernels, avx2_resample_kernels}) {
+      if (const ResampleKernels* const found = kernels()) return *found;
+    }
+    return plain_resample_kernels();
+  }();
+  return fastest;
 }
 
 }  // namespace proa::image

@@ -30,6 +30,9 @@ const ResampleKernels& plain_resample_kernels();
 // For processors with AVX2; null where there is none.
 const ResampleKernels* avx2_resample_kernels();
 
+// The same with AVX-512 VNNI.
+const ResampleKernels* vnni_resample_kernels();
+
 // The fastest that this processor runs.
 const ResampleKernels& resample_kernels();
 

@@ -6,11 +6,6 @@
 namespace proa::image {
 namespace {
 
-struct Kernel {
-  double (*weight)(double);
-  double support;  // it is 0 further away
-};
-
 double box(double x) { return x > -0.5 && x <= 0.5 ? 1.0 : 0.0; }
 
 double bilinear(double x) { return std::max(0.0, 1.0 - std::abs(x)); }
@@ -24,56 +19,56 @@ double bicubic(double x) {
   return 0;
 }
 
-Kernel kernel_of(Filter filter) {
-  switch (filter) {
-    case Filter::kArea:
-      return {box, 0.5};
-    case Filter::kBilinear:
-      return {bilinear, 1.0};
-    case Filter::kNearest:
-    case Filter::kBicubic:
-      break;
-  }
-  return {bicubic, 2.0};
-}
-
 std::int32_t to_fixed(double weight) {
   const double scaled = weight * (1 << Taps::kFractionBits);
   return static_cast<std::int32_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
-}  // namespace
-
-Taps make_taps(int from, int to, int begin, int end, Filter filter) {
-  const Kernel kernel = kernel_of(filter);
+// `weight(x)` is 0 where x is further from 0 than `support`.
+template <class Weight>
+Taps make_taps(int from, int to, int begin, int end, Weight weight, double support) {
   const double scale = static_cast<double>(from) / to;
   const double stretch = std::max(scale, 1.0);
-  const double support = kernel.support * stretch;
+  support *= stretch;
   Taps taps;
   taps.stride = std::min(from, static_cast<int>(std::ceil(support)) * 2 + 1);
   const auto pixels = static_cast<std::size_t>(end - begin);
   taps.first.reserve(pixels);
   taps.count.reserve(pixels);
   taps.weights.resize(pixels * static_cast<std::size_t>(taps.stride));
-  std::vector<double> weights;
-  for (int i = begin; i < end; ++i) {
+  std::vector<double> weights(static_cast<std::size_t>(taps.stride));
+  std::int32_t* fixed = taps.weights.data();
+  for (int i = begin; i < end; ++i, fixed += taps.stride) {
     const double centre = (i + 0.5) * scale;
     const int first = std::max(0, static_cast<int>(centre - support + 0.5));
     const int stop = std::min(from, static_cast<int>(centre + support + 0.5));
-    weights.clear();
+    const int count = stop - first;
     double sum = 0;
-    for (int x = first; x < stop; ++x) {
-      weights.push_back(kernel.weight((x - centre + 0.5) * (1.0 / stretch)));
-      sum += weights.back();
+    for (int k = 0; k < count; ++k) {
+      weights[k] = weight((first + k - centre + 0.5) * (1.0 / stretch));
+      sum += weights[k];
     }
     taps.first.push_back(first);
-    taps.count.push_back(stop - first);
-    std::int32_t* const fixed =
-        taps.weights.data() + static_cast<std::size_t>(i - begin) * taps.stride;
-    std::ranges::transform(
-        weights, fixed, [&](double weight) { return to_fixed(sum != 0 ? weight / sum : weight); });
+    taps.count.push_back(count);
+    if (sum == 0) sum = 1;
+    for (int k = 0; k < count; ++k) fixed[k] = to_fixed(weights[k] / sum);
   }
   return taps;
+}
+
+}  // namespace
+
+Taps make_taps(int from, int to, int begin, int end, Filter filter) {
+  switch (filter) {
+    case Filter::kArea:
+      return make_taps(from, to, begin, end, [](double x) { return box(x); }, 0.5);
+    case Filter::kBilinear:
+      return make_taps(from, to, begin, end, [](double x) { return bilinear(x); }, 1.0);
+    case Filter::kNearest:
+    case Filter::kBicubic:
+      break;
+  }
+  return make_taps(from, to, begin, end, [](double x) { return bicubic(x); }, 2.0);
 }
 
 RowTaps make_row_taps(Taps taps, int from) {
