@@ -27,12 +27,13 @@ class TritonServer:
     def __init__(self, repository, *flags, tool=(), log=None, python=False):
         script = "setup_triton_python.sh" if python else "setup_tritonserver.sh"
         subprocess.run([ROOT / "benchmarks" / "peers" / script], check=True)
-        backends = (FOLDER.with_name("triton_python") if python else FOLDER) / "backends"
+        parts = FOLDER.with_name("triton_python") if python else FOLDER
+        programs = (parts / "environment" if python else ROOT / ".venv") / "bin"
         http_port, grpc_port, metrics_port = free_ports(3)
         self.http, self.grpc = f"127.0.0.1:{http_port}", f"127.0.0.1:{grpc_port}"
         self.metrics = f"127.0.0.1:{metrics_port}"
         command = [*tool, str(FOLDER / "tritonserver"), f"--model-repository={repository}",
-                   f"--backend-directory={backends}", "--http-address=127.0.0.1",
+                   f"--backend-directory={parts / 'backends'}", "--http-address=127.0.0.1",
                    "--grpc-address=127.0.0.1", "--metrics-address=127.0.0.1",
                    f"--http-port={http_port}", f"--grpc-port={grpc_port}",
                    f"--metrics-port={metrics_port}", "--allow-gpu-metrics=false", *flags]
@@ -41,7 +42,7 @@ class TritonServer:
             command, stdin=subprocess.DEVNULL, stdout=log or subprocess.DEVNULL,
             stderr=subprocess.STDOUT, env=os.environ | {
                 "LD_LIBRARY_PATH": str(FOLDER / "lib"),
-                "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"})
+                "PATH": f"{programs}:{os.environ['PATH']}"})
 
     @property
     def pid(self):

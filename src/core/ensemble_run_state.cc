@@ -165,7 +165,8 @@ std::optional<EnsembleRun::Outgoing> EnsembleRun::next_answer_locked() {
   if (!answers_.empty() && (several || (ended && !error_))) {
     next.response = std::move(answers_.front());
     answers_.erase(answers_.begin());
-    next.last = !several;
+    // One behind which nothing comes is the end itself, as that of a decoupled model may be.
+    next.last = !several || (ended && !error_ && answers_.empty());
   } else if (ended) {
     next.last = true;
     next.response.error = std::move(error_);

@@ -96,7 +96,7 @@ Result<std::shared_ptr<Model>> Model::create_ensemble(config::ModelConfig config
                                                                    .statistics = model->statistics_,
                                                                    .find = options.find_model});
   model->dispatcher_ = ensemble;
-  PROA_TRY(ensemble->health());
+  PROA_TRY(ensemble->fits());  // a step that is not ready now will be
   model->load_time_ = options.clock->now() - began;
   return model;
 }

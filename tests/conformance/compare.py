@@ -21,6 +21,7 @@ ERROR_KINDS = [re.compile(pattern) for pattern in (
     r"failed to parse the request JSON buffer",
     r"failed to load '[^']+'",
     r"log file location can not be updated through network protocol",
+    r"model\.py says no(\nand \u00fc)?",
 )]
 # Sentences for people: that there is one counts, and what clients match on.
 WORDS = ("error", "reason")

@@ -1,5 +1,8 @@
-"""Runs every case against proa and a real tritonserver over one repository, once a session."""
+"""Runs every case against proa and a real tritonserver over the same repository, once a session."""
+import collections.abc
 import contextlib
+import dataclasses
+import os
 import pathlib
 import sys
 import time
@@ -10,9 +13,14 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]
 
+import ensemble_cases  # noqa: E402
+import ensemble_repository  # noqa: E402
 import forward_cases  # noqa: E402
 import grpc_cases  # noqa: E402
 import http_cases  # noqa: E402
+import python_cases  # noqa: E402
+import python_peer  # noqa: E402
+import python_repository  # noqa: E402
 import repository_cases  # noqa: E402
 from compare import differences  # noqa: E402
 from exchange import HttpCase, ask_grpc, ask_http  # noqa: E402
@@ -25,16 +33,31 @@ def named(prefix, cases):
     return {f"{prefix}-{case.name}": case for case in cases}
 
 
-# Per run of both servers: what writes their repository, their flags, and what is asked in this order.
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One start of both servers, and what they are asked in this order."""
+
+    cases: dict
+    write: collections.abc.Callable = write_repository
+    flags: tuple = ()
+    python: bool = False  # whether models of backend python are among those
+
+
 RUNS = [
-    (write_repository, (),
-     named("http", http_cases.cases()) | named("grpc", grpc_cases.cases())),
-    (write_repository, forward_cases.FLAGS, named("forward-http", forward_cases.over_http())
-     | named("forward-grpc", forward_cases.over_grpc())),
-    (write_repository, repository_cases.FLAGS, named("explicit-http", repository_cases.over_http())
-     | named("explicit-grpc", repository_cases.over_grpc())),
+    Run(named("http", http_cases.cases()) | named("grpc", grpc_cases.cases())),
+    Run(named("forward-http", forward_cases.over_http())
+        | named("forward-grpc", forward_cases.over_grpc()), flags=forward_cases.FLAGS),
+    Run(named("explicit-http", repository_cases.over_http())
+        | named("explicit-grpc", repository_cases.over_grpc()), flags=repository_cases.FLAGS),
+    Run(named("ensemble-http", ensemble_cases.over_http())
+        | named("ensemble-grpc", ensemble_cases.over_grpc()), ensemble_repository.write),
+    Run(named("ensemble-explicit-http", ensemble_cases.life()), ensemble_repository.write,
+        repository_cases.FLAGS),
+    Run(named("python-http", python_cases.over_http())
+        | named("python-grpc", python_cases.over_grpc()), python_repository.write,
+        python_repository.FLAGS, python=True),
 ]
-NAMES = [name for _, _, cases in RUNS for name in cases]
+NAMES = [name for run in RUNS for name in run.cases]
 ENDED = {"status": "the server has ended"}
 
 
@@ -68,16 +91,17 @@ class Ours:
 class Peer(Ours):
     """A tritonserver that is started again when a request has ended it: some do."""
 
-    def __init__(self, repository, flags):
-        # One model is broken on purpose; readiness is that of the server, as proa's is.
-        self.arguments = (repository, "--exit-on-error=false", "--strict-readiness=false", *flags)
-        super().__init__(TritonServer(*self.arguments).__enter__())
+    def __init__(self, *arguments, **options):
+        # Some models are broken on purpose; readiness is that of the server, as proa's is.
+        self.start = lambda: TritonServer(*arguments, "--exit-on-error=false",
+                                          "--strict-readiness=false", **options).__enter__()
+        super().__init__(self.start())
 
     def ask(self, case):
         answer = super().ask(case)
         if answer["status"] in (0, "UNAVAILABLE") and self.has_ended():
             self.channel.close()
-            super().__init__(TritonServer(*self.arguments).__enter__())
+            super().__init__(self.start())
             return ENDED
         return answer
 
@@ -96,32 +120,43 @@ class Peer(Ours):
 
 
 @contextlib.contextmanager
-def both(proa, repository, flags):
+def both(proa, repository, run):
     """(proa, tritonserver) over that repository."""
-    with ProaServer(repository, *flags, command=(proa,)) as server:
+    path = python_peer.path() if run.python else os.environ["PATH"]
+    flags = (*run.flags, *python_peer.FLAGS) if run.python else run.flags
+    with ProaServer(repository, *run.flags, command=(proa,),
+                    environment=os.environ | {"PATH": path}) as server:
         ours = Ours(server)
-        peer = Peer(repository, flags)
+        peer = Peer(repository, *flags, python=run.python)
         try:
             yield ours, peer
         finally:
             peer.stop()
+            python_peer.clear()
             ours.stop()
+
+
+class Found(dict):
+    """{case: {place: (our value, the peer's)}}; a case that is asked for runs, with its whole run."""
+
+    def __init__(self, proa, make_folder):
+        super().__init__()
+        self.proa, self.make_folder = proa, make_folder
+
+    def __missing__(self, name):
+        run = next(run for run in RUNS if name in run.cases)
+        self.update(dict.fromkeys(run.cases))  # None stays when the run breaks off
+        repository = self.make_folder("models")
+        run.write(repository)
+        with both(self.proa, repository, run) as servers:
+            for asked, case in run.cases.items():
+                self[asked] = differences(*(server.ask(case) for server in servers))
+                if "unload" in asked:
+                    for server in servers:
+                        server.settle()
+        return self[name]
 
 
 @pytest.fixture(scope="session")
 def found(tmp_path_factory, pytestconfig):
-    """{case: {place: (our value, the peer's)}}: every difference of every case."""
-    repositories = {}
-    for write in {write for write, _, _ in RUNS}:
-        repositories[write] = tmp_path_factory.mktemp("models")
-        write(repositories[write])
-    all_found = {}
-    for write, flags, cases in RUNS:
-        repository = repositories[write]
-        with both(pytestconfig.getoption("--proa"), repository, flags) as servers:
-            for name, case in cases.items():
-                all_found[name] = differences(*(server.ask(case) for server in servers))
-                if "unload" in name:
-                    for server in servers:
-                        server.settle()
-    return all_found
+    return Found(pytestconfig.getoption("--proa"), tmp_path_factory.mktemp)

@@ -110,6 +110,8 @@ def ask_http(address, case):
             body = response.read()
         except (http.client.HTTPException, ConnectionError):
             return {"status": 0}  # no answer
+        except TimeoutError:
+            return {"status": f"no answer within {TIMEOUT_S} s"}
     headers = {key.lower(): value for key, value in response.getheaders()}
     answer = {"status": response.status, "header": {name: headers.get(name) for name in READ_HEADERS}}
     answer["header"]["inference-header-content-length"] = (

@@ -106,6 +106,7 @@ std::shared_ptr<Session> PythonInstance::launch() {
 }
 
 void PythonInstance::bring_up(std::shared_ptr<Session> session) {
+  options_.state->set({});  // before create() returns: who sees the model sees it ready
   std::vector<Waiting> waiting;
   {
     MutexLock lock(mutex_);
@@ -118,7 +119,6 @@ void PythonInstance::bring_up(std::shared_ptr<Session> session) {
     std::swap(waiting, waiting_);
   }
   changed_.notify_all();
-  options_.state->set({});
   for (Waiting& next : waiting) start(std::move(next.batch), std::move(next.done));
 }
 

@@ -109,8 +109,11 @@ def start_infer(request):
 def one(answers):
     """The only response of a call: an empty last one does not count."""
     response, _ = answers.wait()
-    while not answers.ended:
-        answers.wait()
+    for _, empty in iter(answers.wait, None):
+        if not empty:
+            response = InferenceResponse([], TritonError(
+                "the model has sent more than one response: exec(decoupled=True) gives them all",
+                TritonError.UNSUPPORTED))
     return response
 
 

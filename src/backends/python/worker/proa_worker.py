@@ -15,6 +15,8 @@ def fail_early(text):
     encoded = text.encode()
     with socket.socket(fileno=3) as channel:
         channel.send(struct.pack("<BBHIIII", 67, 1, 0, 0, 0, 0, len(encoded)) + encoded)
+        while channel.recv(1):  # a socket closed before all is read takes with it what it sent
+            pass
     sys.exit(1)
 
 
@@ -177,7 +179,7 @@ class Worker:
             if responses.__class__ is not list:
                 responses = self.finish(responses)
             answers = self.answers(responses, about, requests)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             answers = self.failures(error, about, requests)
         requests = responses = None
         if not answers:
@@ -237,7 +239,7 @@ class Worker:
             elif result is not None:
                 raise TypeError("Python model '" + model.name + "' is using the decoupled mode and "
                                 "the execute function must return None")
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.end_all(error, numbers)
 
     def end_all(self, error, numbers):
