@@ -126,14 +126,14 @@ def calls():
 
 
 def described():
-    for model in ("add_sub", "repeat", "started", "complete", "complete_decoupled", "completed"):
+    for model in ("add_sub", "repeat", "started", "complete", "complete_decoupled", "completed", "overruled"):
         yield get(f"metadata-{model}", model)
         yield get(f"config-{model}", model, "/config")
     for rows in (16, 17):
         yield infer(f"complete-{rows}", {"inputs": [fp32("INPUT0", [1] * 4 * rows, [rows, 4])]},
                     "complete")
     yield infer("repeat", {"inputs": [fp32("IN", [1])]}, "repeat")
-    for model in ("contradicted", "overruled", "no_configuration", *BROKEN):
+    for model in ("contradicted", "no_configuration", *BROKEN):
         yield get(f"ready-{model}", model, "/ready")
     for model in ("contradicted", "no_class"):
         yield infer(f"refused-{model}", {"inputs": [fp32("INPUT0", [1, 2, 3, 4])]}, model)

@@ -8,6 +8,7 @@
 #include "backends/python/environment.h"
 #include "backends/python/python_model.h"
 #include "backends/python/settings.h"
+#include "base/log.h"
 #include "config/parse.h"
 #include "config/proto_writer.h"
 #include "proto/json.h"
@@ -47,10 +48,16 @@ Status take_over(const config::ModelConfig& completed, bool max_batch_size_given
                  config::ModelConfig& config) {
   if (!max_batch_size_given) {
     config.max_batch_size = completed.max_batch_size;
-  } else if (completed.max_batch_size != config.max_batch_size) {
+  } else if (config.max_batch_size == 0 && completed.max_batch_size > 0) {
     return error::invalid_argument(
-        "model '{}': the configuration says max_batch_size: {}, but auto_complete_config sets {}: "
-        "make them equal, or leave it out of the configuration",
+        "model '{}': the configuration says max_batch_size: 0, but auto_complete_config sets {}, "
+        "with "
+        "which every tensor has one dimension more: make them equal, or leave it out of the "
+        "configuration",
+        config.name, completed.max_batch_size);
+  } else if (completed.max_batch_size != config.max_batch_size) {
+    log::warn(
+        "model '{}': max_batch_size stays {} as in its configuration; auto_complete_config sets {}",
         config.name, config.max_batch_size, completed.max_batch_size);
   }
   config.inputs = completed.inputs;

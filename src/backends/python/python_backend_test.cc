@@ -146,6 +146,9 @@ class TritonPythonModel:
   EXPECT_EQ(config_.outputs[0].type, DataType::kBytes);
   EXPECT_EQ(config_.max_batch_size, 5);
   EXPECT_TRUE(config_.decoupled);
+  config_.max_batch_size = 3;
+  ASSERT_TRUE(backend_->complete_config(files(), true, config_));
+  EXPECT_EQ(config_.max_batch_size, 3);
   config_.max_batch_size = 0;
   EXPECT_THAT(backend_->complete_config(files(), true, config_).error().message,
               HasSubstr("max_batch_size: 0, but auto_complete_config sets 5"));
