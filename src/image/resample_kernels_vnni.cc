@@ -1,6 +1,6 @@
 #include <immintrin.h>
 
-#include "image/avx2.h"
+#include "image/simd.h"
 
 #define PROA_SIMD PROA_VNNI
 
