@@ -74,11 +74,6 @@ void Ensemble::failed(const Request& request, FailureReason reason) {
   options_.statistics->record_failure(request, reason, options_.clock->now());
 }
 
-Status Ensemble::fits() const {
-  const auto pinned = pin_steps(0);
-  return pinned ? Status() : Status(pinned.error());
-}
-
 Status Ensemble::health() const {
   PROA_ASSIGN(const auto pin, pin_steps(0));
   for (std::size_t s = 0; s < plan_.steps.size(); ++s) {

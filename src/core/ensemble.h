@@ -48,9 +48,7 @@ class Ensemble final : public Dispatcher {
   void shut_down() override { shut_down_.store(true, std::memory_order_relaxed); }
   void stop() override {}
   std::size_t in_flight() const override { return in_flight_.load(std::memory_order_relaxed); }
-  // Whether the steps' models are there and fit together.
-  Status fits() const;
-  // Whether they are ready, too.
+  // Whether the steps' models are ready and fit together.
   Status health() const override;
   Result<std::shared_ptr<const Pin>> pin(int depth) const override;
 

@@ -96,7 +96,8 @@ Result<std::shared_ptr<Model>> Model::create_ensemble(config::ModelConfig config
                                                                    .statistics = model->statistics_,
                                                                    .find = options.find_model});
   model->dispatcher_ = ensemble;
-  PROA_TRY(ensemble->fits());  // a step that is not ready now will be
+  // The steps are there and fit; one that is not ready now will be.
+  if (const auto pinned = ensemble->pin(0); !pinned) return pinned.error();
   model->load_time_ = options.clock->now() - began;
   return model;
 }
