@@ -21,9 +21,10 @@ endfunction()
 proa_cxx_options(-Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12 calls what it marks as deprecated itself, inside std::stable_sort.
-  add_compile_options(-Wthread-safety -Wno-deprecated-declarations)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>
+                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
   # ccache keeps what was compiled with precompiled headers only when these hold no times.
-  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 believes that moved strings and Shapes (Boost's small_vector) leave their inline part, and that
