@@ -103,8 +103,7 @@ def pipeline_rate(server, folder, kind, pairs):
 def write_pictures(folder):
     repository.write_classifier(folder / repository.MODEL)
     write_image_model(folder, resize="224x224", mean="127", std="128", extra="dynamic_batching { }\n")
-    (folder / "classify" / "1").mkdir(parents=True)
-    (folder / "classify" / "config.pbtxt").write_text(CLASSIFY)
+    repository.write_model(folder / "classify", CLASSIFY)
 
 
 def picture_cost(server, folder, pairs):

@@ -74,11 +74,9 @@ def write_ours(folder, precision):
     config = folder / repository.MODEL / "config.pbtxt"
     config.write_text(config.read_text().replace("count: 1", f"count: {os.cpu_count()}") +
                       PARAMETER % ("inference_precision", precision))
-    (folder / "prepare" / "1").mkdir(parents=True)
-    (folder / "prepare" / "config.pbtxt").write_text(
-        repository.PREPARE.replace('"file"', '"encoded_image"').replace('"tensor"', '"image"'))
-    (folder / "classify" / "1").mkdir(parents=True)
-    (folder / "classify" / "config.pbtxt").write_text(CLASSIFY)
+    repository.write_model(
+        folder / "prepare", repository.PREPARE.replace('"file"', '"encoded_image"').replace('"tensor"', '"image"'))
+    repository.write_model(folder / "classify", CLASSIFY)
 
 
 def write_theirs(folder, network):

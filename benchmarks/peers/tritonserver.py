@@ -9,6 +9,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "peers" / "triton"
+PYTHON_FOLDER = FOLDER.with_name("triton_python")  # with its python backend, of setup_triton_python.sh
 
 
 def free_ports(count):
@@ -27,7 +28,7 @@ class TritonServer:
     def __init__(self, repository, *flags, tool=(), log=None, python=False):
         script = "setup_triton_python.sh" if python else "setup_tritonserver.sh"
         subprocess.run([ROOT / "benchmarks" / "peers" / script], check=True)
-        parts = FOLDER.with_name("triton_python") if python else FOLDER
+        parts = PYTHON_FOLDER if python else FOLDER
         programs = (parts / "environment" if python else ROOT / ".venv") / "bin"
         http_port, grpc_port, metrics_port = free_ports(3)
         self.http, self.grpc = f"127.0.0.1:{http_port}", f"127.0.0.1:{grpc_port}"

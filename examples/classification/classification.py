@@ -42,9 +42,8 @@ ensemble_scheduling {
 def write_models(folder):
     """The repository: (its folder, the folder of the five photographs)."""
     models, photographs = repository.prepare(folder)
-    for name, config in (("prepare", repository.PREPARE), ("classify", CLASSIFY)):
-        (models / name / "1").mkdir(parents=True, exist_ok=True)
-        (models / name / "config.pbtxt").write_text(config)
+    repository.write_model(models / "prepare", repository.PREPARE)
+    repository.write_model(models / "classify", CLASSIFY)
     (models / "classify" / "labels.txt").write_text("\n".join(repository.imagenet_labels()) + "\n")
     return models, photographs
 

@@ -54,21 +54,13 @@ def write_models(folder):
     """All five models below the folder."""
     folder = pathlib.Path(folder)
     for name, (file, takes, output, gives) in NETS.items():
-        version = write_model(folder / name, NET % (takes, output, gives))
+        version = repository.write_model(folder / name, NET % (takes, output, gives))
         shutil.copyfile(packaged(file), version / "model.onnx")
-    write_model(folder / "decode", DECODE)
-    version = write_model(folder / "ocr", OCR % sys.prefix)
+    repository.write_model(folder / "decode", DECODE)
+    version = repository.write_model(folder / "ocr", OCR % sys.prefix)
     for file in ("model.py", "text_lines.py"):
         shutil.copyfile(HERE / file, version / file)
     (version / "characters.txt").write_text(characters(), encoding="utf-8")
-
-
-def write_model(folder, config):
-    """The folder of a model; that of its version."""
-    version = folder / "1"
-    version.mkdir(parents=True, exist_ok=True)
-    (folder / "config.pbtxt").write_text(config)
-    return version
 
 
 def packaged(file):

@@ -4,8 +4,9 @@ import json
 from tritonclient.grpc import service_pb2
 
 from ensemble_repository import REFUSED
-from exchange import GrpcCase, HttpCase
+from exchange import GrpcCase
 from grpc_cases import PACKED_ROW, request
+from http_cases import get_model as get
 from http_cases import infer, post
 
 
@@ -15,10 +16,6 @@ def ask(name, model, rows=1, inputs=("in",), outputs=(), shape=None, **more):
     if outputs:
         body["outputs"] = [{"name": output} for output in outputs]
     return infer(name, body, model)
-
-
-def get(name, model, end=""):
-    return HttpCase(name, "GET", f"/v2/models/{model}{end}")
 
 
 def requests():

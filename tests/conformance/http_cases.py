@@ -28,6 +28,10 @@ VALUES = {
 }
 
 
+def get_model(name, model, end=""):
+    return HttpCase(name, "GET", f"/v2/models/{model}{end}")
+
+
 def post(name, path, body, tail=b"", **headers):
     """body: an object, or the text itself; tail: bytes behind it."""
     if not isinstance(body, (bytes, str)):
@@ -355,8 +359,8 @@ def control():
                  "/v2/cudasharedmemory/status", "/v2/systemsharedmemory/region/r/status"):
         yield HttpCase("get" + path.replace("/", "-"), "GET", path)
     for model in ("two", "matrix", "text", "labels", "dynamic", "decoupled", "optional", "echo"):
-        yield HttpCase(f"metadata-{model}", "GET", f"/v2/models/{model}")
-        yield HttpCase(f"config-{model}", "GET", f"/v2/models/{model}/config")
+        yield get_model(f"metadata-{model}", model)
+        yield get_model(f"config-{model}", model, "/config")
     for name, body in {"empty": "", "all": "{}", "ready": '{"ready":true}',
                        "not-ready": '{"ready":false}', "ready-text": '{"ready":"yes"}',
                        "cut": '{"ready":', "array": "[]", "unknown": '{"more":1}'}.items():

@@ -3,9 +3,10 @@ import struct
 
 from tritonclient.grpc import service_pb2
 
-from exchange import GrpcCase, HttpCase
+from exchange import GrpcCase
 from grpc_cases import request
 from http_cases import VALUES, infer
+from http_cases import get_model as get
 from python_repository import BROKEN, ENSEMBLES, each_type
 from repository_cases import load
 
@@ -38,10 +39,6 @@ def fp32(name, values, shape=None):
 def texts(**values):
     return [{"name": name, "datatype": "BYTES", "shape": [1], "data": [text]}
             for name, text in values.items()]
-
-
-def get(name, model, end=""):
-    return HttpCase(name, "GET", f"/v2/models/{model}{end}")
 
 
 def add_sub():

@@ -3,7 +3,7 @@ import os
 import pathlib
 import subprocess
 
-from peers.tritonserver import FOLDER, ROOT
+from peers.tritonserver import PYTHON_FOLDER, ROOT
 
 SHARED_MEMORY = f"proa_conformance_{os.getpid()}_"
 FLAGS = (f"--backend-config=python,shm-region-prefix-name={SHARED_MEMORY}", "--exit-timeout-secs=1")
@@ -12,7 +12,7 @@ FLAGS = (f"--backend-config=python,shm-region-prefix-name={SHARED_MEMORY}", "--e
 def path():
     """PATH with the peer's Python, for the workers of both servers."""
     subprocess.run([ROOT / "benchmarks" / "peers" / "setup_triton_python.sh"], check=True)
-    return f"{FOLDER.with_name('triton_python') / 'environment' / 'bin'}:{os.environ['PATH']}"
+    return f"{PYTHON_FOLDER / 'environment' / 'bin'}:{os.environ['PATH']}"
 
 
 def clear():

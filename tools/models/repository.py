@@ -56,17 +56,23 @@ def imagenet_labels():
     return [names[str(index)].split(",")[0] for index in range(len(names))]
 
 
+def write_model(folder, config):
+    """A model's folder with its configuration; that of version 1, made too."""
+    version = folder / "1"
+    version.mkdir(parents=True, exist_ok=True)
+    (folder / "config.pbtxt").write_text(config)
+    return version
+
+
 def write_classifier(folder):
     """Writes the model's folder: configuration, labels and version 1."""
     import onnx
 
     import efficientnet_lite0
-    version = folder / "1"
-    version.mkdir(parents=True)
+    version = write_model(folder, CONFIG)
     onnx.save(efficientnet_lite0.build_model(efficientnet_lite0.packaged_weights(), softmax=True),
               version / "model.onnx")
     (folder / "labels.txt").write_text("\n".join(imagenet_labels()) + "\n")
-    (folder / "config.pbtxt").write_text(CONFIG)
 
 
 def write_photographs(folder):
