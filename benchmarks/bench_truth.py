@@ -61,6 +61,14 @@ def true_percentiles(level, log):
     return found
 
 
+def disturbance(level):
+    """What tells an outlier of the machine from an error of the tool. The server's log begins when a
+    request has come, a latency in open loop when it was due: `late_us` is in the second only."""
+    health = level["health"]
+    late = {name: health["lateness"][name] for name in PERCENTILES if name in health.get("lateness", {})}
+    return {"late_us": late, "stolen_share": health.get("stolen", 0), "waited_share": health.get("waited", 0)}
+
+
 def percentile_rows(protocol, script_name, loop, flags):
     with ScriptedServer(**SCRIPTS[script_name]) as server:
         report, _ = run_bench(getattr(server, protocol), protocol, *flags)
@@ -74,7 +82,7 @@ def percentile_rows(protocol, script_name, loop, flags):
     worst = max(used, key=used.get)
     rows = [harness.Row(f"{protocol}, {loop}, {script_name}: {worst} of the allowance", used[worst],
                         1, "x", detail={"percentile": worst, "errors_us": errors, "true_us": true,
-                                     "valid": level["valid"]})]
+                                     "valid": level["valid"], **disturbance(level)})]
     if "stall" in script_name and loop == "open loop":
         rows.append(harness.Row(f"{protocol}: the stall in the open loop's p99.9",
                                 level["latency"]["p99_9_us"] / 1e3, 400, " ms", at_least=True))

@@ -122,8 +122,9 @@ struct ModelPass {  // one model's part of a pass; used windows only
 // Was the generator itself in the way?
 struct GeneratorHealth {
   int threads = 0;
-  double busy = 0;                // processor share (0..1) of its busiest thread
-  double waited = 0;              // share of the time that a thread was ready but had no processor
+  double busy = 0;    // processor share (0..1) of its busiest thread
+  double waited = 0;  // share of the time that a thread was ready but had no processor
+  double stolen = 0;  // share of the machine's processors that its host took, during the whole pass
   double cpu_us_per_request = 0;  // all threads, user and system
   double asked_rate = 0;          // open loop: requests due a second, in the used windows
   double sent_rate = 0;
