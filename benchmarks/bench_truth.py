@@ -61,6 +61,14 @@ def true_percentiles(level, log):
     return found
 
 
+def disturbance(level):
+    """What tells an outlier of the machine from an error of the tool. The server's log begins when a
+    request has come, a latency in open loop when it was due: `late_us` is in the second only."""
+    health = level["health"]
+    late = {name: health["lateness"][name] for name in PERCENTILES if name in health.get("lateness", {})}
+    return {"late_us": late, "stolen_share": health.get("stolen", 0), "waited_share": health.get("waited", 0)}
+
+
 def percentile_rows(protocol, script_name, loop, flags):
     with ScriptedServer(**SCRIPTS[script_name]) as server:
         report, _ = run_bench(getattr(server, protocol), protocol, *flags)
@@ -74,7 +82,7 @@ def percentile_rows(protocol, script_name, loop, flags):
     worst = max(used, key=used.get)
     rows = [harness.Row(f"{protocol}, {loop}, {script_name}: {worst} of the allowance", used[worst],
                         1, "x", detail={"percentile": worst, "errors_us": errors, "true_us": true,
-                                     "valid": level["valid"]})]
+                                     "valid": level["valid"], **disturbance(level)})]
     if "stall" in script_name and loop == "open loop":
         rows.append(harness.Row(f"{protocol}: the stall in the open loop's p99.9",
                                 level["latency"]["p99_9_us"] / 1e3, 400, " ms", at_least=True))
@@ -119,37 +127,34 @@ def poisson_row(protocol, seconds, service_us, bar):
                        detail={"gaps": len(gaps), "off_us": float(distance / asked * 1e6)})
 
 
-def keeps_bound(rate, bound_ms, seed, poisson, seconds=60):
-    """Whether SLOTS x SERVICE_US answer `rate` with p99 within the bound, by simulation."""
-    draw = np.random.default_rng(seed)
-    count = int(rate * seconds)
-    gaps = draw.exponential(1 / rate, count) if poisson else np.full(count, 1 / rate)
-    free = [0.0] * SLOTS
-    latencies = np.empty(count)
-    for i, came in enumerate(np.cumsum(gaps)):
-        slot = min(range(SLOTS), key=free.__getitem__)
-        free[slot] = max(came, free[slot]) + SERVICE_US / 1e6
-        latencies[i] = free[slot] - came
-    return np.percentile(latencies, 99) * 1e3 <= bound_ms
+def poisson_p99_ms(rate, seconds, seed):
+    """p99 of SLOTS x SERVICE_US under Poisson arrivals, by simulation. As services are equally long,
+    slots take requests in turn."""
+    service = SERVICE_US / 1e6
+    count = int(rate * seconds) // SLOTS * SLOTS
+    came = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, count)).reshape(-1, SLOTS)
+    served = np.arange(1, len(came) + 1)[:, None] * service
+    done = np.maximum.accumulate(came - served + service, axis=0) + served
+    return np.percentile(done - came, 99) * 1e3
 
 
-def true_maximum(bound_ms, poisson):
-    low, high = 0.5 * CAPACITY, 1.2 * CAPACITY
-    while high - low > 0.002 * CAPACITY:
+def true_maximum(bound_ms):
+    """The highest rate of Poisson arrivals whose p99 keeps the bound: 6000 s of simulation know it
+    to a quarter of a percent, 60 s would know it to one."""
+    low, high = 0.5 * CAPACITY, CAPACITY
+    while high - low > 0.001 * CAPACITY:
         rate = (low + high) / 2
-        kept = sum(keeps_bound(rate, bound_ms, seed, poisson) for seed in range(3))
-        low, high = (rate, high) if kept >= 2 else (low, rate)
+        low, high = (rate, high) if poisson_p99_ms(rate, 6000, 1) <= bound_ms else (low, rate)
     return (low + high) / 2
 
 
-def find_max_rows(protocol, bound_ms, short):
+def find_max_rows(protocol, bound_ms):
     rows = []
-    true = true_maximum(bound_ms, True)
+    true = true_maximum(bound_ms)
     for turn in (1, 2):
         with ScriptedServer(service_us=SERVICE_US, slots=SLOTS) as server:
             report, _ = run_bench(getattr(server, protocol), protocol, "--find-max", "--latency-ms",
-                                  bound_ms, "--percentile", 99, *POISSON,
-                                  *(["-p", 1000] if short else []))
+                                  bound_ms, "--percentile", 99, "--seed", 1000 * turn, *POISSON)
         found = report["find_max"]
         rows.append(harness.Row(f"{protocol}: --find-max against the true maximum, time {turn}",
                                 abs(found["rate"] / true - 1) * 100, 2, " %",
@@ -172,7 +177,7 @@ def main():
                 rows += percentile_rows(protocol, name, loop, [*load, *windows])
         rows += [rate_row(protocol, seconds), poisson_row(protocol, seconds, SLOW_SERVICE_US, 1),
                  poisson_row(protocol, seconds, SERVICE_US, None)]
-        rows += find_max_rows(protocol, 20, options.short)
+        rows += find_max_rows(protocol, 20)
     for row in rows:
         print(row)
     return 0 if harness.finish("bench_truth", rows) else 1

@@ -10,7 +10,7 @@ namespace proa::loadgen {
 namespace {
 
 constexpr Duration kTrialWindow = std::chrono::milliseconds(500);
-constexpr int kTrialWindows = 24;
+constexpr int kTrialWindows = 40;
 
 // What the passes' figures alone do not tell.
 void add_warnings(RunResult& result) {

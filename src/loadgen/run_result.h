@@ -122,8 +122,9 @@ struct ModelPass {  // one model's part of a pass; used windows only
 // Was the generator itself in the way?
 struct GeneratorHealth {
   int threads = 0;
-  double busy = 0;                // processor share (0..1) of its busiest thread
-  double waited = 0;              // share of the time that a thread was ready but had no processor
+  double busy = 0;    // processor share (0..1) of its busiest thread
+  double waited = 0;  // share of the time that a thread was ready but had no processor
+  double stolen = 0;  // share of the machine's processors that its host took, during the whole pass
   double cpu_us_per_request = 0;  // all threads, user and system
   double asked_rate = 0;          // open loop: requests due a second, in the used windows
   double sent_rate = 0;
@@ -198,12 +199,15 @@ struct Pass {
 
 // The answer to --find-max.
 struct FindMaxResult {
-  bool found = false;        // false: even the lowest rate broke the bound, or it was interrupted
-  double rate = 0;           // highest rate that kept the bound in every confirming pass
-  double lowest_broken = 0;  // lowest rate that broke it; 0: none did, the generator was the limit
+  bool found = false;  // false: even the lowest rate broke the bound, or it was interrupted
+  double rate = 0;     // the highest rate that keeps the bound, as all trials together say
+  // With the probability `confidence` it is between these; 0: no rate that was allowed broke it.
+  double rate_low = 0;
+  double rate_high = 0;
+  double confidence = 0;
+  double lowest_broken = 0;  // lowest rate whose trial broke it; 0: none did
   Duration bound{0};
   double percentile = 0;  // 99
-  double confidence = 0;  // how sure the verdicts at `rate` and `lowest_broken` are, 0..1
   std::string text;       // for people
 };
 

@@ -15,12 +15,12 @@ struct FindMaxOptions {
 };
 
 // The highest rate in open loop that keeps the bound. Without a first rate one request at a time
-// shows where to begin (or that nothing keeps the bound). Doubles the rate until it breaks, then
-// bisects, helped by what an overloaded server completes, until the gap is below `precision`; the
-// answer must keep the bound once more. Then one pass beyond it, which goodput comes from.
-// Stops, and says why, when nothing at all is answered before any rate has kept the bound.
-// Appends to `passes` all that were run.
-// Errors: those of `run`.
+// shows where to begin (or that nothing keeps the bound). Doubles the rate until it breaks. Then
+// every trial is at the best guess so far (MaximumEstimate) and all count together, until the
+// answer is known to 2.5 times `precision` with 90 % probability and three trials were within
+// `precision` of it, or the trials have had 400 windows. Then one pass beyond it, which goodput
+// comes from. Stops, and says why, when nothing at all is answered before any rate has kept the
+// bound. Appends to `passes` all that were run. Errors: those of `run`.
 Result<FindMaxResult> find_max(const FindMaxOptions& options, const RunPass& run,
                                std::vector<Pass>& passes);
 

@@ -185,20 +185,22 @@ TEST(QuestionsTest, FindMaxStopsAtTheHighestRateAndWhenInterrupted) {
 }
 
 TEST(QuestionsTest, TrialsNeedEvidence) {
-  const auto trial = [](double rate, Duration bound) {
-    ModelServer server(100, milliseconds(50));
+  const auto judge = [](double capacity, double rate, Duration bound) {
+    ModelServer server(capacity, milliseconds(50));
     server.noise = 0.2;
     const auto pass = server.run({.shape = LoadShape::kConstantRate, .value = rate}, nullptr);
     return judge_trial(*pass, {bound, 99});
   };
+  const auto trial = [&](double rate, Duration bound) { return judge(100, rate, bound).outcome; };
   using enum TrialVerdict::Outcome;
-  EXPECT_EQ(trial(90, milliseconds(61)).outcome, kKeeps);
-  EXPECT_EQ(trial(90, milliseconds(50)).outcome, kBreaks);
-  EXPECT_EQ(trial(102, milliseconds(5000)).outcome, kKeeps);  // 1.2 s of queue within a minute
-  EXPECT_TRUE(trial(102, milliseconds(300)).grows);
+  EXPECT_EQ(judge(1000, 900, milliseconds(5000)).outcome, kKeeps);
+  EXPECT_EQ(trial(90, milliseconds(61)), kUnsure);  // so near, 10 s are not enough
+  EXPECT_EQ(trial(90, milliseconds(50)), kBreaks);
+  EXPECT_TRUE(judge(100, 102, milliseconds(5000)).likely_keeps);  // 1.2 s of queue in a minute
+  EXPECT_EQ(trial(102, milliseconds(300)), kBreaks);
   ModelServer server(100, milliseconds(50));
   const auto first = server.run({.shape = LoadShape::kConstantRate, .value = 90},
-                                [](const Pass& so_far) { return so_far.windows.size() == 3; });
+                                [](const Pass& so_far) { return so_far.windows.size() == 4; });
   EXPECT_EQ(judge_trial(*first, {milliseconds(1), 99}).outcome, kUnsure);
 }
 

@@ -94,8 +94,7 @@ class Comparer {
   void compare_find_max(const bench::FindMax& a, const bench::FindMax& b) {
     if (!a.found() || !b.found()) return;
     const double change = (b.rate() / a.rate() - 1) * 100;
-    // The true maximum lies between the highest rate that held and the lowest that did not.
-    const bool apart = b.lowest_broken() > 0 && b.lowest_broken() < a.rate();
+    const bool apart = b.rate_high() > 0 && b.rate_high() < a.rate_low();
     const bool worse = change < -options_.max_regression_percent && apart;
     result_.text += fmt::format("\nfind-max  {:>10.1f}/s {:>10.1f}/s {:>+8.1f} %  {}\n", a.rate(),
                                 b.rate(), change, worse ? "REGRESSION" : "");

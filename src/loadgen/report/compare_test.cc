@@ -66,10 +66,10 @@ TEST(CompareTest, MoreFailuresAreARegression) {
 TEST(CompareTest, FindMaxRegressesWhenTheIntervalsAreApart) {
   RunResult a = closed_loop_run();
   RunResult b = closed_loop_run();
-  a.find_max = FindMaxResult{.found = true, .rate = 1000, .lowest_broken = 1020};
-  b.find_max = FindMaxResult{.found = true, .rate = 900, .lowest_broken = 1010};
+  a.find_max = FindMaxResult{.found = true, .rate = 1000, .rate_low = 985, .rate_high = 1015};
+  b.find_max = FindMaxResult{.found = true, .rate = 900, .rate_low = 810, .rate_high = 990};
   EXPECT_FALSE(compare(a, b).regression);
-  b.find_max->lowest_broken = 920;
+  b.find_max->rate_high = 920;
   EXPECT_TRUE(compare(a, b).regression);
 }
 

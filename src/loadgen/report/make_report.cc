@@ -56,6 +56,8 @@ void fill_answers(const RunResult& run, bench::BenchReport& report) {
     out.set_percentile(run.find_max->percentile);
     out.set_confidence(run.find_max->confidence);
     out.set_text(run.find_max->text);
+    out.set_rate_low(run.find_max->rate_low);
+    out.set_rate_high(run.find_max->rate_high);
   }
   if (run.knee) {
     report.mutable_knee()->set_level(static_cast<std::uint32_t>(run.knee->pass));

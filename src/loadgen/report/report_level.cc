@@ -138,6 +138,7 @@ void fill_health(const GeneratorHealth& health, bench::Health& out) {
   out.set_threads(health.threads);
   out.set_busy(health.busy);
   out.set_waited(health.waited);
+  out.set_stolen(health.stolen);
   out.set_cpu_us_per_request(health.cpu_us_per_request);
   out.set_asked_rate(health.asked_rate);
   out.set_sent_rate(health.sent_rate);

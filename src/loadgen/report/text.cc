@@ -202,12 +202,30 @@ std::string stages_text(const bench::Stages& stages) {
   return text.empty() ? "nothing measurable" : text;
 }
 
+namespace {
+
+// A search has many levels: the one nearest to its answer is of interest, if one is near.
+const bench::Level* level_of_answer(const bench::BenchReport& report) {
+  constexpr double kNear = 0.02;
+  const double rate = report.find_max().rate();
+  const bench::Level* found = nullptr;
+  double least = kNear * rate;
+  for (const bench::Level& level : report.levels()) {
+    const double off = std::abs(level.load() - rate);
+    if (off > least) continue;
+    least = off;
+    found = &level;
+  }
+  return found;
+}
+
+}  // namespace
+
 std::string text_report(const bench::BenchReport& report) {
   std::string text = head(report);
+  const bench::Level* answer = report.has_find_max() ? level_of_answer(report) : nullptr;
   for (const bench::Level& level : report.levels()) {
-    // A search has many levels; the answer's are of interest.
-    const bool searched = report.has_find_max() && level.load() != report.find_max().rate();
-    if (!searched) text += level_block(level);
+    if (!report.has_find_max() || &level == answer) text += level_block(level);
   }
   if (report.levels_size() > 1) text += table(report);
   return text + answers(report) + notes(report);

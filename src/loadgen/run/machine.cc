@@ -21,6 +21,21 @@ std::string processor_name() {
 
 }  // namespace
 
+ProcessorTicks ProcessorTicks::now() {
+  constexpr int kColumns = 8;  // user nice system idle iowait irq softirq steal
+  ProcessorTicks ticks;
+  std::ifstream file("/proc/stat");
+  std::string name;
+  file >> name;
+  for (int i = 0; i < kColumns && file >> ticks.stolen; ++i) ticks.all += ticks.stolen;
+  return file ? ticks : ProcessorTicks{};
+}
+
+double ProcessorTicks::stolen_since(const ProcessorTicks& earlier) const {
+  if (all <= earlier.all || stolen < earlier.stolen) return 0;
+  return static_cast<double>(stolen - earlier.stolen) / static_cast<double>(all - earlier.all);
+}
+
 std::string describe_machine() {
   utsname kernel{};
   ::uname(&kernel);

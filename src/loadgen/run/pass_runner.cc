@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "fmt/format.h"
+#include "loadgen/run/machine.h"
 #include "loadgen/run/pass_builder.h"
 
 namespace proa::loadgen {
@@ -106,11 +107,14 @@ Result<Pass> PassRunner::run(const Load& load, const PassVerdict& verdict) {
   Crew crew;
   PROA_TRY(crew.start(options_, load, slice_length));
   builder.add_snapshot(take_snapshot());
+  const ProcessorTicks ticks = ProcessorTicks::now();
   crew.open_gate();
   const bool over = collect(load, verdict, crew.board(), builder, crew.size());
   crew.stop_and_join();
   while (const auto slice = crew.board().take_any()) builder.add_late(*slice);
-  return builder.finish(!over, load.ends_by_itself(), crew.statistics(), crew.size());
+  Pass pass = builder.finish(!over, load.ends_by_itself(), crew.statistics(), crew.size());
+  pass.health.stolen = ProcessorTicks::now().stolen_since(ticks);
+  return pass;
 }
 
 std::optional<ServerSnapshot> PassRunner::take_snapshot() {
