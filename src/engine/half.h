@@ -8,6 +8,8 @@ namespace proa::engine {
 // IEEE binary16 in 16 bits, for host code: no arithmetic, only conversions.
 // Rounding to nearest even, as `cvt.rn.f16.f32` does; above 65,504 it becomes infinity.
 
+inline constexpr float kLargestHalf = 65504;
+
 inline std::uint16_t float_to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);

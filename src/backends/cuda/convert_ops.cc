@@ -226,6 +226,35 @@ Result<ValueId> batch_norm(ImportState& state, const ov::Node& node) {
              std::move(inputs));
 }
 
+Result<ValueId> pad(ImportState& state, const ov::Node& node) {
+  const auto& op = static_cast<const ov::op::util::PadBase&>(node);
+  if (op.get_pad_mode() != ov::op::PadMode::CONSTANT) {
+    return error::unimplemented("only padding with a constant");
+  }
+  PROA_ASSIGN(const std::vector<std::int64_t> begin, constant_input(node, 1));
+  PROA_ASSIGN(const std::vector<std::int64_t> end, constant_input(node, 2));
+  engine::Pad pad{begin, end, 0};
+  if (node.get_input_size() > 3) {
+    const auto* value = ov::as_type<const ov::op::v0::Constant>(node.get_input_node_ptr(3));
+    if (value == nullptr) return error::unimplemented("its number is computed, not a constant");
+    pad.value = value->cast_vector<float>().front();
+  }
+  return add(state, node, std::move(pad), {state.input(node, 0)});
+}
+
+Result<ValueId> lrn(ImportState& state, const ov::Node& node) {
+  const auto& op = static_cast<const ov::op::v0::LRN&>(node);
+  PROA_ASSIGN(const std::vector<std::int64_t> axes, constant_input(node, 1));
+  if (axes != std::vector<std::int64_t>{1} || node.get_input_shape(0).size() != 4) {
+    return error::unimplemented("only over the channels of pictures");
+  }
+  return add(state, node,
+             engine::Lrn{engine::Layout::kNchw, static_cast<std::int64_t>(op.get_nsize()),
+                         static_cast<float>(op.get_alpha()), static_cast<float>(op.get_beta()),
+                         static_cast<float>(op.get_bias())},
+             {state.input(node, 0)});
+}
+
 // Every operator that the engine takes. A type not listed here runs elsewhere.
 constexpr std::pair<std::string_view, Converter> kConverters[] = {
     {"Convolution", convolution},
@@ -237,6 +266,7 @@ constexpr std::pair<std::string_view, Converter> kConverters[] = {
     {"Divide", binary<BinaryKind::kDivide>},
     {"Maximum", binary<BinaryKind::kMaximum>},
     {"Minimum", binary<BinaryKind::kMinimum>},
+    {"Identity", unary<Function::kIdentity>},
     {"Relu", unary<Function::kRelu>},
     {"Clamp", clamp},
     {"Sigmoid", unary<Function::kSigmoid>},
@@ -260,6 +290,8 @@ constexpr std::pair<std::string_view, Converter> kConverters[] = {
     {"Convert", convert},
     {"Concat", concat},
     {"BatchNormInference", batch_norm},
+    {"LRN", lrn},
+    {"Pad", pad},
 };
 
 }  // namespace

@@ -209,6 +209,32 @@ cudaError_t plain_pool(const Graph& graph, const Node& node, const Arguments& ar
                         arguments.output, number_of(graph.value(node.output()).type), stream);
 }
 
+cudaError_t plain_pad(const Graph& graph, const Node& node, const Arguments& arguments,
+                      cudaStream_t stream) {
+  const auto& op = std::get<Pad>(node.op);
+  const Value& output = graph.value(node.output());
+  return reference_pad(source_of(graph, node, arguments, 0),
+                       extents_of(graph.value(node.inputs[0]).shape), extents_of(Shape(op.begin)),
+                       extents_of(output.shape), op.value, arguments.output,
+                       number_of(output.type), stream);
+}
+
+cudaError_t plain_lrn(const Graph& graph, const Node& node, const Arguments& arguments,
+                      cudaStream_t stream) {
+  const auto& op = std::get<Lrn>(node.op);
+  const Value& output = graph.value(node.output());
+  const bool planes = op.layout == Layout::kNchw;
+  LrnShape shape{};
+  shape.inner = planes ? output.shape[2] * output.shape[3] : 1;
+  shape.channels = static_cast<int>(output.shape[planes ? 1 : 3]);
+  shape.size = static_cast<int>(op.size);
+  shape.alpha = op.alpha;
+  shape.beta = op.beta;
+  shape.bias = op.bias;
+  return reference_lrn(source_of(graph, node, arguments, 0), shape, arguments.output,
+                       number_of(output.type), output.elements(), stream);
+}
+
 cudaError_t plain_softmax(const Graph& graph, const Node& node, const Arguments& arguments,
                           cudaStream_t stream) {
   const Value& output = graph.value(node.output());
@@ -257,6 +283,8 @@ cudaError_t plain(const Graph& graph, const Node& node, const Arguments& argumen
   if (std::holds_alternative<MatMul>(op)) return plain_matmul(graph, node, arguments, stream);
   if (std::holds_alternative<Pool>(op)) return plain_pool(graph, node, arguments, stream);
   if (std::holds_alternative<Reduce>(op)) return plain_reduce(graph, node, arguments, stream);
+  if (std::holds_alternative<Pad>(op)) return plain_pad(graph, node, arguments, stream);
+  if (std::holds_alternative<Lrn>(op)) return plain_lrn(graph, node, arguments, stream);
   if (std::holds_alternative<Softmax>(op)) return plain_softmax(graph, node, arguments, stream);
   if (std::holds_alternative<Concat>(op)) return plain_concat(graph, node, arguments, stream);
   if (std::holds_alternative<Stem>(op)) return plain_stem(graph, node, arguments, stream);

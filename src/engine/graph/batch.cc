@@ -65,6 +65,11 @@ class BatchWalk {
   Obstacle check(const Pool&) const { return std::nullopt; }
   Obstacle check(const Unary&) const { return std::nullopt; }
   Obstacle check(const Convert&) const { return std::nullopt; }
+  Obstacle check(const Pad& op) const {
+    if (op.begin.front() != 0 || op.end.front() != 0) return "pads the batch";
+    return std::nullopt;
+  }
+  Obstacle check(const Lrn&) const { return std::nullopt; }
   Obstacle check(const BatchNorm&) const { return check_vectors(1, 5); }
   Obstacle check(const Pack&) const { return check_vectors(1, 3); }
   Obstacle check(const Stem&) const { return check_vectors(1, 5); }

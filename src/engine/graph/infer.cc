@@ -203,6 +203,27 @@ Result<TensorType> infer_op(const BatchNorm& op, Types inputs) {
   return inputs[0];
 }
 
+Result<TensorType> infer_op(const Lrn& op, Types inputs) {
+  if (inputs.size() != 1 || inputs[0].shape.rank() != 4) {
+    return refuse(op.kName, "a picture of rank 4", inputs);
+  }
+  if (op.size < 1 || op.size % 2 == 0) return refuse(op.kName, "an odd size", inputs);
+  return inputs[0];
+}
+
+Result<TensorType> infer_op(const Pad& op, Types inputs) {
+  const auto counts = [&](const Dims& dims) {
+    return dims.size() == inputs[0].shape.rank() &&
+           std::ranges::all_of(dims, [](std::int64_t count) { return count >= 0; });
+  };
+  if (inputs.size() != 1 || !counts(op.begin) || !counts(op.end)) {
+    return refuse(op.kName, "one tensor, two counts from 0 for each of its dimensions", inputs);
+  }
+  Shape out = inputs[0].shape;
+  for (std::size_t i = 0; i < out.rank(); ++i) out[i] += op.begin[i] + op.end[i];
+  return TensorType{inputs[0].type, out};
+}
+
 Result<TensorType> infer_op(const Pack& op, Types inputs) {
   if (!present(inputs, 0) || inputs.size() > 3 || inputs[0].shape.rank() != 4) {
     return refuse(op.kName, "a picture of rank 4", inputs);

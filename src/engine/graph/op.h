@@ -227,6 +227,41 @@ struct BatchNorm {
   }
 };
 
+// Local response normalisation over channels: x / (bias + alpha / size * s)^beta, s the sum of squares
+// of the `size` (odd) channels around each. Inputs: x.
+struct Lrn {
+  static constexpr std::string_view kName = "lrn";
+  Layout layout = Layout::kNchw;
+  std::int64_t size = 5;
+  float alpha = 1e-4f;
+  float beta = 0.75f;
+  float bias = 1;
+  friend bool operator==(const Lrn&, const Lrn&) = default;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("layout", self.layout);
+    visit("size", self.size);
+    visit("alpha", self.alpha);
+    visit("beta", self.beta);
+    visit("bias", self.bias);
+  }
+};
+
+// Puts `value` around x: begin[i] in front of dimension i, end[i] behind it. Inputs: x.
+struct Pad {
+  static constexpr std::string_view kName = "pad";
+  Dims begin;
+  Dims end;
+  float value = 0;
+  friend bool operator==(const Pad&, const Pad&) = default;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("begin", self.begin);
+    visit("end", self.end);
+    visit("value", self.value);
+  }
+};
+
 // Brings a picture into the form that the first convolution wants: [N,C,H,W] or [N,H,W,C] (as
 // `layout` says) of any number type becomes [N,H,W,channels] of `type`, x * [scale] + [shift] per
 // channel, zeros in the added channels. Inputs: x, [scale of C numbers], [shift of C numbers].
@@ -284,7 +319,7 @@ struct Stem {
 };
 
 using Op = std::variant<Conv, MatMul, Binary, Unary, Pool, Reduce, Reshape, Transpose, Softmax,
-                        Convert, Concat, BatchNorm, Pack, Stem>;
+                        Convert, Concat, BatchNorm, Lrn, Pad, Pack, Stem>;
 
 // "conv"
 std::string_view op_name(const Op& op);

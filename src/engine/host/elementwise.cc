@@ -156,6 +156,40 @@ HostTensor concat(const Concat& op, std::span<const HostTensor* const> inputs,
   return y;
 }
 
+HostTensor pad(const Pad& op, const HostTensor& x, const Shape& output) {
+  HostTensor y{output,
+               std::vector<float>(static_cast<std::size_t>(*output.element_count()), op.value)};
+  // Walk x with the strides of y, from where its first element lies.
+  const std::vector<std::size_t> strides = broadcast_strides(output, output);
+  std::size_t first = 0;
+  for (std::size_t d = 0; d < output.rank(); ++d) {
+    first += static_cast<std::size_t>(op.begin[d]) * strides[d];
+  }
+  std::size_t next = 0;
+  for_each_offset(x.shape, strides,
+                  [&](std::size_t offset) { y.data[first + offset] = x.data[next++]; });
+  return y;
+}
+
+HostTensor lrn(const Lrn& op, const HostTensor& x) {
+  const bool planes = op.layout == Layout::kNchw;
+  const std::int64_t inner = planes ? x.shape[2] * x.shape[3] : 1;
+  const std::int64_t channels = x.shape[planes ? 1 : 3];
+  HostTensor y = x;
+  for (std::size_t i = 0; i < y.data.size(); ++i) {
+    const auto element = static_cast<std::int64_t>(i);
+    const std::int64_t channel = element / inner % channels;
+    const std::int64_t end = std::min(channel + op.size / 2 + 1, channels);
+    float sum = 0;
+    for (std::int64_t c = std::max<std::int64_t>(channel - op.size / 2, 0); c < end; ++c) {
+      const float number = x.data[static_cast<std::size_t>(element + (c - channel) * inner)];
+      sum += number * number;
+    }
+    y.data[i] /= std::pow(op.bias + op.alpha / static_cast<float>(op.size) * sum, op.beta);
+  }
+  return y;
+}
+
 HostTensor batch_norm(const BatchNorm& op, std::span<const HostTensor* const> inputs) {
   const HostTensor& x = *inputs[0];
   const std::size_t axis = op.layout == Layout::kNchw ? 1 : x.shape.rank() - 1;

@@ -46,6 +46,8 @@ struct Runner {
   HostTensor operator()(const Convert&) const { return *in[0]; }
   HostTensor operator()(const Concat& op) const { return host::concat(op, in, out); }
   HostTensor operator()(const BatchNorm& op) const { return host::batch_norm(op, in); }
+  HostTensor operator()(const Lrn& op) const { return host::lrn(op, *in[0]); }
+  HostTensor operator()(const Pad& op) const { return host::pad(op, *in[0], out); }
   HostTensor operator()(const Pack& op) const {
     return host::pack(op, *in[0], at(in, 1), at(in, 2), out);
   }

@@ -40,6 +40,8 @@ HostTensor transpose(const Dims& order, const HostTensor& x);
 HostTensor softmax(const Softmax& op, const HostTensor& x);
 HostTensor concat(const Concat& op, std::span<const HostTensor* const> inputs, const Shape& output);
 HostTensor batch_norm(const BatchNorm& op, std::span<const HostTensor* const> inputs);
+HostTensor lrn(const Lrn& op, const HostTensor& x);
+HostTensor pad(const Pad& op, const HostTensor& x, const Shape& output);
 HostTensor pack(const Pack& op, const HostTensor& x, const HostTensor* scale,
                 const HostTensor* shift, const Shape& output);
 HostTensor stem(const Stem& op, std::span<const HostTensor* const> inputs, const Shape& output);

@@ -1,4 +1,4 @@
-// NHWC: convolutions and pools are turned between transposes, which then move down the graph until
+// NHWC: convolutions, pools and local normalisations are turned between transposes, which then move down the graph until
 // they cancel.
 #include <algorithm>
 
@@ -16,10 +16,11 @@ const Dims kToNchw = {0, 3, 1, 2};
 Layout* image_layout(Op& op) {
   if (auto* conv = std::get_if<Conv>(&op)) return &conv->layout;
   if (auto* pool = std::get_if<Pool>(&op)) return &pool->layout;
+  if (auto* lrn = std::get_if<Lrn>(&op)) return &lrn->layout;
   return nullptr;
 }
 
-// Puts nodes[at], an NCHW convolution or pool, between transposes; returns how many nodes it added
+// Puts nodes[at], an operator with a layout that is NCHW, between transposes; returns how many nodes it added
 // in front.
 Result<std::size_t> turn(Graph& graph, std::size_t at) {
   Node node = graph.nodes[at];
@@ -111,6 +112,15 @@ struct Sinker {
     if (const auto* softmax = std::get_if<Softmax>(&node.op);
         softmax != nullptr && softmax->axis >= 0) {
       return replace(at, Softmax{order[static_cast<std::size_t>(softmax->axis)]}, {source}, order);
+    }
+    if (const auto* pad = std::get_if<Pad>(&node.op)) {
+      Pad moved = *pad;
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const auto axis = static_cast<std::size_t>(order[i]);
+        moved.begin[axis] = pad->begin[i];
+        moved.end[axis] = pad->end[i];
+      }
+      return replace(at, std::move(moved), {source}, order);
     }
     if (const auto* reduce = std::get_if<Reduce>(&node.op)) {
       return through_reduce(at, *reduce, source, order);

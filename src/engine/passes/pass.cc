@@ -5,6 +5,7 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"fold_constants", "compute what depends on constants only", passes::fold_constants},
+    {"absorb_padding", "pad inside the convolution or pool that reads it", passes::absorb_padding},
     {"bounds_to_clamp", "write minima and maxima with a number as clamps", passes::bounds_to_clamp},
     {"batch_norm_to_scale", "write batch normalisation as a scale and a shift",
      passes::batch_norm_to_scale},

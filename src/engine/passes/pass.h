@@ -16,7 +16,7 @@ enum class Precision : std::uint8_t { kFp32, kTf32, kFp16 };
 
 struct PassOptions {
   Precision precision = Precision::kFp16;
-  std::set<std::string, std::less<>> keep_fp32;  // names of node outputs that overflow in FP16
+  std::set<std::string, std::less<>> keep_fp32;  // tensors that FP16 cannot hold, by name
   bool fuse_stem = true;  // the target has the kernel for it (compute capability 8.0)
 };
 
@@ -48,6 +48,7 @@ Result<std::vector<PassRecord>> run_passes(Graph& graph, const PassOptions& opti
 // The passes, one file each group.
 namespace passes {
 Result<std::size_t> fold_constants(Graph& graph, const PassOptions& options);
+Result<std::size_t> absorb_padding(Graph& graph, const PassOptions& options);
 Result<std::size_t> bounds_to_clamp(Graph& graph, const PassOptions& options);
 Result<std::size_t> batch_norm_to_scale(Graph& graph, const PassOptions& options);
 Result<std::size_t> fold_affine(Graph& graph, const PassOptions& options);

@@ -1,6 +1,9 @@
 // Chooses the type that each node computes in, and puts converts where types meet.
+#include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "engine/half.h"
 #include "engine/passes/match.h"
 #include "engine/passes/pass.h"
 
@@ -26,11 +29,30 @@ class Lowering {
   }
 
  private:
-  // What is exact or delicate stays as it is: integers, softmax, and what the caller names.
+  // What is exact or delicate stays as it is: integers, softmax, what makes or reads a tensor that
+  // the caller names, and what has constants that FP16 cannot hold.
   bool becomes_half(const Node& node) const {
-    const Value& output = graph_.value(node.output());
-    return output.type == DataType::kFp32 && !std::holds_alternative<Softmax>(node.op) &&
-           !std::holds_alternative<Convert>(node.op) && !options_.keep_fp32.contains(output.name);
+    return graph_.value(node.output()).type == DataType::kFp32 &&
+           !std::holds_alternative<Softmax>(node.op) && !std::holds_alternative<Convert>(node.op) &&
+           !named(node.output()) &&
+           std::ranges::none_of(node.inputs, [this](ValueId id) { return named(id); }) &&
+           constants_fit(node);
+  }
+
+  bool named(ValueId id) const {
+    return id != kNoValue && options_.keep_fp32.contains(graph_.value(id).name);
+  }
+
+  bool constants_fit(const Node& node) const {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      if (!graph_.is_constant(id) || stays_fp32(node, i)) continue;
+      const Value& value = graph_.value(id);
+      if (value.type != DataType::kFp32) continue;
+      const auto fits = [](float number) { return !(std::abs(number) > kLargestHalf); };
+      if (!std::ranges::all_of(constant_floats(value), fits)) return false;
+    }
+    return true;
   }
 
   // Vectors that the kernels add in FP32: their bytes do not matter, their digits do.

@@ -175,6 +175,16 @@ struct Exporter {
                            to_planes(in[0], b.layout), in[1], in[2], in[3], in[4], b.epsilon),
                        b.layout);
   }
+  OutputOf operator()(const engine::Lrn& l) const {
+    return from_planes(
+        std::make_shared<op::v0::LRN>(to_planes(in[0], l.layout), constant({1}), l.alpha, l.beta,
+                                      l.bias, static_cast<std::size_t>(l.size)),
+        l.layout);
+  }
+  OutputOf operator()(const engine::Pad& p) const {
+    return std::make_shared<op::v1::Pad>(in[0], constant(p.begin), constant(p.end), scalar(p.value),
+                                         op::PadMode::CONSTANT);
+  }
   OutputOf operator()(const engine::Pack& p) const {
     OutputOf x = from_planes(in[0], p.layout == Layout::kNchw ? Layout::kNhwc : Layout::kNchw);
     const auto channels = static_cast<std::int64_t>(x.get_shape()[3]);
@@ -239,6 +249,8 @@ std::vector<engine::HostTensor> run_openvino(const std::shared_ptr<ov::Model>& m
     if (tensor.get_element_type() == ov::element::u8) {
       std::ranges::transform(inputs[i].data, tensor.data<std::uint8_t>(),
                              [](float x) { return static_cast<std::uint8_t>(x); });
+    } else if (tensor.get_element_type() == ov::element::f16) {
+      std::ranges::copy(inputs[i].data, tensor.data<ov::float16>());
     } else {
       std::ranges::copy(inputs[i].data, tensor.data<float>());
     }

@@ -129,6 +129,18 @@ cudaError_t reference_pool(Source x, const PoolShape& shape, bool planes, bool m
 // The same as launch_stem.
 cudaError_t reference_stem(Source x, Source weight, Source bias, Source scale, Source shift,
                            const StemShape& shape, void* y, cudaStream_t stream);
+// y of `extents` holds x, of `inner` extents, from element `begin` on, and `value` around it.
+cudaError_t reference_pad(Source x, const Extents& inner, const Extents& begin,
+                          const Extents& extents, float value, void* y, Number y_type,
+                          cudaStream_t stream);
+// Numbers of one pixel lie `inner` elements apart, `channels` of them; `size` is odd.
+struct LrnShape {
+  std::int64_t inner;
+  int channels, size;
+  float alpha, beta, bias;
+};
+cudaError_t reference_lrn(Source x, const LrnShape& shape, void* y, Number y_type,
+                          std::int64_t count, cudaStream_t stream);
 // Rows of `extent` numbers that lie `inner` apart.
 cudaError_t reference_softmax(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
                               Number y_type, cudaStream_t stream);

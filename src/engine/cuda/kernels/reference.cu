@@ -184,6 +184,39 @@ __global__ void stem_kernel(StemSources s, StemShape shape, void* y, std::int64_
   store(y, Number::kHalf, i, best);
 }
 
+__global__ void pad_kernel(Source x, Extents inner, Extents begin, Extents extents, float value,
+                           void* y, Number y_type, std::int64_t count) {
+  wait_for_inputs();
+  const std::int64_t i = thread_index();
+  if (i >= count) return;
+  std::int64_t rest = i, offset = 0, step = 1;
+  bool inside = true;
+  for (int d = extents.rank - 1; d >= 0; --d) {
+    const std::int64_t at = rest % extents.size[d] - begin.size[d];
+    rest /= extents.size[d];
+    inside &= at >= 0 && at < inner.size[d];
+    offset += at * step;
+    step *= inner.size[d];
+  }
+  store(y, y_type, i, inside ? load(x, offset) : value);
+}
+
+__global__ void lrn_kernel(Source x, LrnShape s, void* y, Number y_type, std::int64_t count) {
+  wait_for_inputs();
+  const std::int64_t i = thread_index();
+  if (i >= count) return;
+  const int channel = static_cast<int>(i / s.inner % s.channels);
+  const int first = max(channel - s.size / 2, 0);
+  const int end = min(channel + s.size / 2 + 1, s.channels);
+  float sum = 0;
+  for (int c = first; c < end; ++c) {
+    const float number = load(x, i + (c - channel) * s.inner);
+    sum += number * number;
+  }
+  const float scale = s.bias + s.alpha / static_cast<float>(s.size) * sum;
+  store(y, y_type, i, load(x, i) / powf(scale, s.beta));
+}
+
 __global__ void softmax_kernel(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
                                Number y_type) {
   wait_for_inputs();
@@ -260,6 +293,19 @@ cudaError_t reference_stem(Source x, Source weight, Source bias, Source scale, S
       static_cast<std::int64_t>(shape.n) * shape.pooled_h * shape.pooled_w * 64;
   return launch(stem_kernel, count, kBlock, stream, StemSources{x, weight, bias, scale, shift},
                 shape, y, count);
+}
+
+cudaError_t reference_pad(Source x, const Extents& inner, const Extents& begin,
+                          const Extents& extents, float value, void* y, Number y_type,
+                          cudaStream_t stream) {
+  const std::int64_t count = count_of(extents);
+  return launch(pad_kernel, count, kBlock, stream, x, inner, begin, extents, value, y, y_type,
+                count);
+}
+
+cudaError_t reference_lrn(Source x, const LrnShape& shape, void* y, Number y_type,
+                          std::int64_t count, cudaStream_t stream) {
+  return launch(lrn_kernel, count, kBlock, stream, x, shape, y, y_type, count);
 }
 
 cudaError_t reference_softmax(Source x, std::int64_t rows, int extent, std::int64_t inner, void* y,
