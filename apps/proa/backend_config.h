@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,8 @@ struct BackendConfig {
 // Reads one "[BACKEND,]KEY=VALUE" into `config`.
 // Errors: kInvalidArgument when the form or the number is wrong.
 Status read_backend_config(std::string_view text, BackendConfig& config);
+
+// Takes "0:0.9", a GPU and the share of its memory, in. Errors: kInvalidArgument quoting it.
+Status read_gpu_limit(std::string_view text, std::map<int, double>& limits);
 
 }  // namespace proa

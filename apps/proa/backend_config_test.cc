@@ -37,5 +37,17 @@ TEST(BackendConfigTest, RefusesWhatItCannotRead) {
   }
 }
 
+TEST(GpuLimitTest, ReadsADeviceAndItsShare) {
+  std::map<int, double> limits;
+  ASSERT_TRUE(read_gpu_limit("0:0.9", limits));
+  ASSERT_TRUE(read_gpu_limit("3:1", limits));
+  EXPECT_THAT(limits, ElementsAre(std::pair(0, 0.9), std::pair(3, 1.0)));
+  for (const char* text : {"", "0", "0:", ":0.5", "-1:0.5", "0:1.5", "0:-0.1", "0:nan", "a:0.5"}) {
+    const Status status = read_gpu_limit(text, limits);
+    ASSERT_FALSE(status) << text;
+    EXPECT_THAT(status.error().message, HasSubstr("GPU:SHARE"));
+  }
+}
+
 }  // namespace
 }  // namespace proa

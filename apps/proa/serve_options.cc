@@ -153,6 +153,22 @@ void add_model_flags(CLI::App& app, ServeOptions& options) {
                  "take seconds instead of minutes")
       ->option_text("FILE  (default none)")
       ->group("Models");
+  app.add_option_function<std::vector<std::string>>(
+         "--model-load-gpu-limit",
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             const Status status = read_gpu_limit(text, options.gpu_memory_limits);
+             if (!status) {
+               throw CLI::ValidationError("--model-load-gpu-limit", status.error().message);
+             }
+           }
+         },
+         "Share of a GPU's memory that may be in use after a model\n"
+         "was loaded; loads beyond it fail. Repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("GPU:SHARE  (default none)")
+      ->group("Models");
 }
 
 void add_backend_flags(CLI::App& app, ServeOptions& options) {

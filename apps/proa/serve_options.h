@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct ServeOptions {
   int exit_timeout_s = 30;
   int model_load_threads = 4;
   bool gpu_models_on_cpu = false;
-  std::string gpu_tuning_cache;  // "" = nothing is kept
+  std::string gpu_tuning_cache;             // "" = nothing is kept
+  std::map<int, double> gpu_memory_limits;  // by device: the share that may be in use after a load
 
   std::string server_id = "proa";
   Endpoint http{.address = "0.0.0.0", .port = 8000};

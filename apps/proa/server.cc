@@ -32,6 +32,7 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       reaper_(release_free_memory),
       backends_(backends::Context{.timer = &timer_,
                                   .gpu_tuning_cache = options.gpu_tuning_cache,
+                                  .gpu_memory_limits = options.gpu_memory_limits,
                                   .shared_memory = shared_memory_,
                                   .models = &access_,
                                   .metrics = custom_metrics_.get()}),

@@ -58,7 +58,7 @@ constexpr TritonFlag kFlags[] = {
      "lets two repositories hold models of one name, which is not built: rename one of them",
      "false"},
     {"enable-peer-access", kWarning, "lets GPUs read each other's memory, which is not built"},
-    {"model-load-gpu-limit", kWarning, kNoGpu},
+    {"model-load-gpu-limit"},
     {"allow-http"},
     {"http-address"},
     {"http-port"},

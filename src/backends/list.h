@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct Context {
   Timer* timer = nullptr;
   // Where backend cuda keeps what it timed between starts; "" = nowhere.
   std::filesystem::path gpu_tuning_cache;
+  // Shares of GPUs' memory, by device, that may be in use after a load.
+  std::map<int, double> gpu_memory_limits;
   // Where the bodies of requests come from; backend python hands them to its workers as they are.
   std::shared_ptr<SharedMemory> shared_memory;
   // For models that ask other models, and that have metrics of their own; null = they cannot.

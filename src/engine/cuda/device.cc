@@ -1,5 +1,9 @@
 #include "engine/cuda/device.h"
 
+#include <algorithm>
+#include <tuple>
+
+#include "base/mutex.h"
 #include "engine/cuda/status.h"
 #include "fmt/core.h"
 
@@ -92,15 +96,62 @@ Libraries::~Libraries() {
   if (cublaslt_ != nullptr) (void)cublasLtDestroy(cublaslt_);
 }
 
+namespace {
+
+// What lies on the devices for all models of the process. Threading: thread-safe.
+class SharedConstants {
+ public:
+  // A copy of `bytes` on the current device: one that is there already, or a new one.
+  Result<std::shared_ptr<const DeviceMemory>> get(std::span<const std::byte> bytes)
+      PROA_EXCLUDES(mutex_) {
+    int device = 0;
+    PROA_CUDA(cudaGetDevice(&device));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const Key key{device, bytes.size(), std::hash<std::string_view>()(text)};
+    MutexLock lock(mutex_);
+    std::erase_if(copies_, [](const auto& each) { return each.second.expired(); });
+    for (auto [at, end] = copies_.equal_range(key); at != end; ++at) {
+      std::shared_ptr<const DeviceMemory> known = at->second.lock();
+      if (known == nullptr) continue;
+      PROA_ASSIGN(const bool same, holds(*known, bytes));
+      if (same) return known;
+    }
+    PROA_ASSIGN(DeviceMemory memory,
+                DeviceMemory::allocate(bytes.size(), "a constant of the model"));
+    PROA_CUDA(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    auto made = std::make_shared<const DeviceMemory>(std::move(memory));
+    copies_.emplace(key, made);
+    return made;
+  }
+
+ private:
+  using Key = std::tuple<int, std::size_t, std::size_t>;  // device, bytes, hash
+
+  static Result<bool> holds(const DeviceMemory& memory, std::span<const std::byte> bytes) {
+    std::vector<std::byte> there(bytes.size());
+    PROA_CUDA(cudaMemcpy(there.data(), memory.data(), there.size(), cudaMemcpyDeviceToHost));
+    return std::ranges::equal(there, bytes);
+  }
+
+  Mutex mutex_;
+  std::multimap<Key, std::weak_ptr<const DeviceMemory>> copies_ PROA_GUARDED_BY(mutex_);
+};
+
+SharedConstants& shared_constants() {
+  static SharedConstants constants;
+  return constants;
+}
+
+}  // namespace
+
 Result<const void*> ConstantStore::get(const Value& value, DataType type) {
   const std::pair key(value.constant->data(), type);
-  if (const auto found = copies_.find(key); found != copies_.end()) return found->second.data();
+  if (const auto found = copies_.find(key); found != copies_.end()) return found->second->data();
   const Buffer bytes =
       value.type == type ? *value.constant : pack_floats(type, constant_floats(value));
-  PROA_ASSIGN(DeviceMemory memory, DeviceMemory::allocate(bytes.size(), "a constant of the model"));
-  PROA_CUDA(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  PROA_ASSIGN(auto memory, shared_constants().get(bytes.bytes()));
   bytes_ += bytes.size();
-  return copies_.emplace(key, std::move(memory)).first->second.data();
+  return copies_.emplace(key, std::move(memory)).first->second->data();
 }
 
 }  // namespace proa::engine::cuda

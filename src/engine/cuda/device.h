@@ -92,7 +92,8 @@ class Libraries {
 };
 
 // The constants of a model on one device: each once for every type that kernels want of it, shared
-// by all batch sizes and streams. Threading: confined to the thread that loads the model; the
+// by all batch sizes and streams, and with other models of the process that hold the same bytes
+// (other versions, other shapes of one network). Threading: confined to the thread that loads the model; the
 // device pointers it gave out are good on every thread, as long as it lives.
 class ConstantStore {
  public:
@@ -101,7 +102,7 @@ class ConstantStore {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::map<std::pair<const std::byte*, DataType>, DeviceMemory> copies_;
+  std::map<std::pair<const std::byte*, DataType>, std::shared_ptr<const DeviceMemory>> copies_;
   std::size_t bytes_ = 0;
 };
 

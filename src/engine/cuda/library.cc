@@ -57,6 +57,12 @@ class CudaEngine final : public DeviceEngine {
     PROA_ASSIGN(auto model, CudaModel::load(graph, mine));
     return std::make_unique<CudaModelAdapter>(std::move(model));
   }
+  Result<DeviceMemoryUse> memory(int device) override {
+    PROA_TRY(open_device(device));
+    std::size_t free = 0, total = 0;
+    PROA_CUDA(cudaMemGetInfo(&free, &total));
+    return DeviceMemoryUse{total - free, total};
+  }
   Result<Buffer> allocate_pinned(std::size_t bytes) override {
     void* data = nullptr;
     PROA_CUDA(cudaHostAlloc(&data, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable));

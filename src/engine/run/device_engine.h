@@ -63,6 +63,12 @@ class DeviceModel {
   virtual std::string report() const = 0;
 };
 
+// Of a whole device, whoever holds it.
+struct DeviceMemoryUse {
+  std::size_t used = 0;
+  std::size_t total = 0;
+};
+
 // All devices of one kind. Threading: thread-safe; loads may run side by side.
 class DeviceEngine {
  public:
@@ -74,6 +80,8 @@ class DeviceEngine {
   // needed; kNotFound for a device that is not there.
   virtual Result<std::unique_ptr<DeviceModel>> load(const Graph& graph,
                                                     const DeviceModelOptions& options) = 0;
+  // Errors: kNotFound for a device that is not there.
+  virtual Result<DeviceMemoryUse> memory(int device) = 0;
   // Host memory that the devices copy from and to without staging it.
   virtual Result<Buffer> allocate_pinned(std::size_t bytes) = 0;
 };

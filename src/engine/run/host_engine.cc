@@ -88,6 +88,8 @@ class HostEngine final : public DeviceEngine {
     }
     return std::make_unique<HostModel>(std::move(buckets));
   }
+  // Plans on the host share its memory with everything else.
+  Result<DeviceMemoryUse> memory(int) override { return DeviceMemoryUse{}; }
   Result<Buffer> allocate_pinned(std::size_t bytes) override { return Buffer::allocate(bytes); }
 
  private:
