@@ -8,12 +8,14 @@
 #include "backends/cuda/split.h"
 #include "backends/openvino/description.h"
 #include "base/check.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/timer.h"
 #include "check_repository.h"
 #include "config/proto_writer.h"
 #include "config_draft.h"
 #include "fmt/format.h"
+#include "loadgen/data/make_payloads.h"
 #include "local_model.h"
 #include "storage/local_folder.h"
 
@@ -31,7 +33,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  proa inspect model.onnx\n"
     "  proa inspect model.onnx --config > repository/mine/config.pbtxt\n"
-    "  proa inspect model.onnx --device cuda\n"
+    "  proa inspect model.onnx --device cuda --shape x:3,640,640\n"
     "  proa inspect repository\n"
     "  proa inspect --check repository";
 
@@ -137,7 +139,15 @@ Status inspect_for_gpu(const InspectOptions& options, ModelPathKind kind,
     file = model.file;
   }
   PROA_ASSIGN(const auto model, backends::cuda::read_model(file));
-  PROA_ASSIGN(const auto split, backends::cuda::split_model(model, {}));
+  std::map<std::string, Shape> shapes;
+  for (const std::string& text : options.shapes) {
+    PROA_ASSIGN(auto given, loadgen::parse_given_shape(text));
+    shapes[given.name] = given.shape;
+  }
+  PROA_TRY(backends::cuda::set_input_shapes(*model, shapes));
+  PROA_ASSIGN(auto split, backends::cuda::split_model(model, {.processors = available_cpus()}));
+  backends::openvino::Runtime runtime;
+  PROA_TRY(backends::cuda::time_cpu_parts(split, runtime, available_cpus()));
   fmt::print(
       "{}", options.json ? backends::cuda::report_json(split) : backends::cuda::report_text(split));
   return {};
@@ -250,6 +260,11 @@ CLI::App* add_inspect_command(CLI::App& app, InspectOptions& options) {
           "cuda: what would run on a GPU, and why the rest would not")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->option_text("cpu|cuda  (default cpu)");
+  command
+      ->add_option("--shape", options.shapes,
+                   "With --device cuda: extents of an input that are open, without the batch; "
+                   "repeatable")
+      ->option_text("INPUT:3,640,640");
   command->add_flag("--json", options.json, "With --device cuda or --check: the same as JSON");
   command->add_flag("--config", options.config_only, "Print nothing but the config.pbtxt");
   add_check_flags(*command, options);

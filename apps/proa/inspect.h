@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "config/complete.h"
 
@@ -14,6 +16,7 @@ struct InspectOptions {
   std::filesystem::path path;  // a model file, a model's folder, or a repository
   bool config_only = false;
   bool cuda = false;                     // what would run on a GPU
+  std::vector<std::string> shapes;       // with `cuda`: "NAME:3,640,640" for open extents
   bool check = false;                    // only whether the models of a repository would be served
   bool json = false;                     // what `cuda` or `check` tells, as JSON
   config::CompletionOptions completion;  // of `check`

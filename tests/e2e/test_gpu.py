@@ -9,6 +9,7 @@ import onnx
 import pytest
 import tritonclient.http
 
+import bert
 import resnet
 
 WITHOUT_GPU = pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU")
@@ -65,3 +66,17 @@ def test_inspect_tells_what_would_run_on_a_gpu(proa, repository):
     report = json.loads(inspect(proa, path, "--json"))
     assert report["fallbacks"][0]["operator"] == "Erf"
     assert {part["device"] for part in report["parts"]} == {"CPU", "GPU"}
+
+
+def test_inspect_wants_the_extents_that_are_open(proa, tmp_path):
+    model = tmp_path / "bert.onnx"
+    onnx.save(bert.bert(layers=1, width=32, heads=4, words=100, positions=64, seed=1), model)
+    refused = subprocess.run([proa, "inspect", model, "--device", "cuda"], capture_output=True,
+                             text=True)
+    assert refused.returncode == 1
+    assert "input_ids" in refused.stderr and "--shape" in refused.stderr
+    report = json.loads(inspect(proa, model, "--json", "--shape", "input_ids:16", "--shape",
+                                "attention_mask:16"))
+    erf = [each for each in report["fallbacks"] if each["operator"] == "Erf"][0]
+    part = report["parts"][erf["part"]]
+    assert part["device"] == "CPU" and part["row_us"] > 0 and part["input_bytes"] > 0

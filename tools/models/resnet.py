@@ -4,9 +4,10 @@ normalisation with statistics of its own): the shapes and operators of the real 
 benchmarks that need no accuracy.
 
   resnet.py OUT.onnx [--depths 3,4,6,3] [--width 64] [--size 224] [--classes 1000] [--batch N]
-            [--pixels]
+            [--input planes|pixels|pixels_half]
 
---pixels: the input is UINT8 [N, size, size, 3], normalised in the graph. The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
+--input: planes, FP32 [N, 3, size, size]; pixels, UINT8 [N, size, size, 3] that the graph normalises;
+pixels_half, FP16 [N, size, size, 3]. The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
 """
 import argparse
 
@@ -52,10 +53,22 @@ def normalised(b, x):
     return b.node("Div", [b.node("Sub", [x, b.constant(mean)]), b.constant(deviation)])
 
 
-def resnet(depths, width, size, classes, batch, seed, pixels=False):
+def halves(b, x):
+    """FP16 pixels as FP32 planes."""
+    return b.node("Transpose", [b.node("Cast", [x], to=TensorProto.FLOAT)], perm=[0, 3, 1, 2])
+
+
+# What the input is: its type, its shape's order, and how it becomes planes.
+INPUTS = {"planes": (TensorProto.FLOAT, False, lambda b, x: x),
+          "pixels": (TensorProto.UINT8, True, normalised),
+          "pixels_half": (TensorProto.FLOAT16, True, halves)}
+
+
+def resnet(depths, width, size, classes, batch, seed, kind="planes"):
     """A bottleneck ResNet: stem, len(depths) stages, global pool, classifier."""
     b = Builder(seed)
-    picture = normalised(b, "input") if pixels else "input"
+    input_type, last, to_planes = INPUTS[kind]
+    picture = to_planes(b, "input")
     x = b.conv_bn(picture, 3, width, 7, 2, True)
     x = b.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     channels = width
@@ -77,9 +90,8 @@ def resnet(depths, width, size, classes, batch, seed, pixels=False):
                transB=1)
     graph = helper.make_graph(
         b.nodes, "resnet",
-        [helper.make_tensor_value_info("input", TensorProto.UINT8, [batch, size, size, 3])
-         if pixels else
-         helper.make_tensor_value_info("input", TensorProto.FLOAT, [batch, 3, size, size])],
+        [helper.make_tensor_value_info("input", input_type, [batch, size, size, 3] if last else
+                                       [batch, 3, size, size])],
         [helper.make_tensor_value_info(x, TensorProto.FLOAT, [batch, classes])], b.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
@@ -93,12 +105,12 @@ def main():
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--batch", default="N", help="a number, or a name for an open batch")
-    parser.add_argument("--pixels", action="store_true")
+    parser.add_argument("--input", default="planes", choices=INPUTS)
     parser.add_argument("--seed", type=int, default=50)
     args = parser.parse_args()
     batch = int(args.batch) if args.batch.isdigit() else args.batch
     depths = [int(d) for d in args.depths.split(",")]
-    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed, args.pixels),
+    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed, args.input),
               args.out)
 
 

@@ -1,6 +1,7 @@
 #include "backends/cuda/cuda_backend.h"
 
 #include "backends/cuda/cuda_loaded_model.h"
+#include "backends/cuda/open_shape_model.h"
 #include "backends/openvino/completion.h"
 #include "backends/openvino/read_ahead.h"
 #include "base/cpu.h"
@@ -47,14 +48,28 @@ class CudaBackend final : public core::Backend {
     context.runtime = &runtime_;
     context.processors = available_cpus();
     context.tuning_cache = options_.tuning_cache;
+    context.memory_limits = options_.memory_limits;
     context.build_threads = options_.build_threads;
+    context.warm_up_folder = files.model_folder / "warmup";
     context.clock = options_.clock;
-    auto loaded = CudaLoadedModel::create(std::move(model), config, context);
+    auto loaded = create(std::move(model), config, context);
     if (!loaded) return with_context(file.path.string(), std::move(loaded).error());
-    return std::unique_ptr<core::LoadedModel>(std::move(*loaded));
+    return loaded;
   }
 
  private:
+  static Result<std::unique_ptr<core::LoadedModel>> create(std::shared_ptr<ov::Model> model,
+                                                           const config::ModelConfig& config,
+                                                           const LoadContext& context) {
+    PROA_ASSIGN(const openvino::Binding binding, bind_and_reshape(*model, config));
+    if (has_open_extents(binding)) {
+      PROA_ASSIGN(auto open, OpenShapeModel::create(std::move(model), config, context));
+      return std::unique_ptr<core::LoadedModel>(std::move(open));
+    }
+    PROA_ASSIGN(auto fixed, CudaLoadedModel::create(std::move(model), config, context));
+    return std::unique_ptr<core::LoadedModel>(std::move(fixed));
+  }
+
   static Result<openvino::ModelFile> model_file(const core::ModelFiles& files,
                                                 const config::ModelConfig& config) {
     return openvino::find_model_file(files.version_folder / config.default_model_filename);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "base/clock.h"
@@ -13,6 +14,8 @@ namespace proa::backends::cuda {
 struct BackendOptions {
   // Where kernels' timings are kept between starts; "" = nowhere.
   std::filesystem::path tuning_cache;
+  // Shares of GPUs' memory, by device, that may be in use after a load; loads beyond fail.
+  std::map<int, double> memory_limits;
   int build_threads = 0;  // that build kernels at load; 0 = as many as the process has processors
   const Clock* clock = &steady_clock();
   // Gives the engine, at the first load. Empty: libproa_cuda.so. Tests bring the host's.

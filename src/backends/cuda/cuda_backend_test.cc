@@ -58,13 +58,18 @@ void start_one(core::Instance& instance, Pending& pending, std::int64_t rows, Te
 
 class CudaBackendTest : public ::testing::Test {
  protected:
-  CudaBackendTest()
-      : backend_(create_cuda_backend({.open_engine = [this]() -> Result<engine::DeviceEngine*> {
-          if (!open_error_) return open_error_.error();
-          return &engine_;
-        }})) {
+  CudaBackendTest() {
+    make_backend({});
     config_.name = "m";
     config_.default_model_filename = "model.xml";
+  }
+
+  void make_backend(std::map<int, double> memory_limits) {
+    backend_ = create_cuda_backend({.memory_limits = std::move(memory_limits),
+                                    .open_engine = [this]() -> Result<engine::DeviceEngine*> {
+                                      if (!open_error_) return open_error_.error();
+                                      return &engine_;
+                                    }});
   }
 
   void write(const std::shared_ptr<ov::Model>& model) {
@@ -129,6 +134,104 @@ TEST_F(CudaBackendTest, ModelsThatDoNotBatchKeepTheirShape) {
   start_one(*one, pending, 1, floats({3, 2}, {1, 2, 3, 4, 5, 6}));
   const auto responses = pending.wait();
   ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  EXPECT_THAT(values_of<float>(responses[0].outputs[0]), ElementsAre(3, 5, 7, 9, 11, 13));
+}
+
+// y = 2 x + 1 over pictures of any size.
+class OpenShapeTest : public CudaBackendTest {
+ protected:
+  void serve_open(std::map<std::string, std::string> parameters = {}) {
+    write(affine_model({-1, -1, 2}));
+    config_.max_batch_size = 2;
+    config_.parameters = std::move(parameters);
+    const Status status = load();
+    ASSERT_TRUE(status) << status.error().message;
+  }
+  // One row of `extent` x 2 numbers; whether the answer is right and of that shape.
+  static bool answers(core::Instance& instance, std::int64_t extent) {
+    std::vector<float> numbers(static_cast<std::size_t>(extent * 2)), wanted;
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+    for (const float number : numbers) wanted.push_back(2 * number + 1);
+    Pending pending;
+    start_one(instance, pending, 1, floats({1, extent, 2}, numbers));
+    const auto responses = pending.wait();
+    return !responses[0].error && responses[0].outputs[0].shape == Shape{1, extent, 2} &&
+           values_of<float>(responses[0].outputs[0]) == wanted;
+  }
+};
+
+TEST_F(OpenShapeTest, PlansAreMadeForTheShapesThatCome) {
+  serve_open();
+  const auto one = instance();
+  EXPECT_TRUE(engine_.loads.empty());
+  EXPECT_TRUE(answers(*one, 3));
+  EXPECT_TRUE(answers(*one, 5));
+  EXPECT_TRUE(answers(*one, 3));
+  EXPECT_EQ(engine_.loads.size(), 4u);  // two shapes on two devices
+  EXPECT_FALSE(engine_.loads[0].time_candidates);
+}
+
+TEST_F(OpenShapeTest, InstancesShareThePlansOfAShape) {
+  serve_open();
+  const auto first = instance(), second = instance();
+  EXPECT_TRUE(answers(*first, 3));
+  EXPECT_TRUE(answers(*second, 3));
+  EXPECT_EQ(engine_.loads.size(), 2u);
+}
+
+TEST_F(OpenShapeTest, TheShapeThatWasNotUsedForLongestGoes) {
+  serve_open({{"gpu_shapes", "2"}, {"gpu_tuning", "measured"}});
+  const auto one = instance();
+  for (const std::int64_t extent : {1, 2, 1, 3, 1, 2}) EXPECT_TRUE(answers(*one, extent));
+  EXPECT_EQ(engine_.loads.size(), 8u);  // 1, 2, 3 and 2 again, on two devices
+  EXPECT_TRUE(engine_.loads[0].time_candidates);
+}
+
+TEST_F(OpenShapeTest, KnownShapesGoOnWhileOneIsBuilt) {
+  serve_open();
+  const auto one = instance();
+  EXPECT_TRUE(answers(*one, 3));
+  std::latch building(1), go_on(1);
+  engine_.on_load = [&, first = true]() mutable {
+    if (!std::exchange(first, false)) return;
+    building.count_down();
+    go_on.wait();
+  };
+  Pending fresh;
+  start_one(*one, fresh, 1, floats({1, 1, 2}, {1, 2}));
+  building.wait();
+  EXPECT_TRUE(answers(*one, 3));
+  go_on.count_down();
+  EXPECT_THAT(values_of<float>(fresh.wait()[0].outputs[0]), ElementsAre(3, 5));
+}
+
+TEST_F(OpenShapeTest, AShapeThatDoesNotFitMemoryTakesThePlaceOfIdleOnes) {
+  serve_open();
+  const auto one = instance();
+  EXPECT_TRUE(answers(*one, 3));
+  int left = 1;
+  engine_.on_load = [&] {
+    engine_.load_error = left-- > 0 ? Status(error::resource_exhausted("no room")) : Status();
+  };
+  EXPECT_TRUE(answers(*one, 4));
+  engine_.on_load = [&] { engine_.load_error = error::resource_exhausted("no room"); };
+  Pending pending;
+  start_one(*one, pending, 1, floats({1, 1, 2}, {1, 2}));
+  EXPECT_THAT(pending.wait()[0].error->message, AllOf(HasSubstr("[1,2]"), HasSubstr("no room")));
+  EXPECT_TRUE(loaded_->health());
+}
+
+TEST_F(OpenShapeTest, AnOpenFirstExtentWithoutBatchesIsAShapeToo) {
+  write(affine_model({-1, 2}));
+  config_.max_batch_size = 0;
+  const Status status = load();
+  ASSERT_TRUE(status) << status.error().message;
+  const auto one = instance();
+  Pending pending;
+  start_one(*one, pending, 1, floats({3, 2}, {1, 2, 3, 4, 5, 6}));
+  const auto responses = pending.wait();
+  ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  EXPECT_EQ(responses[0].outputs[0].shape, (Shape{3, 2}));
   EXPECT_THAT(values_of<float>(responses[0].outputs[0]), ElementsAre(3, 5, 7, 9, 11, 13));
 }
 
@@ -215,6 +318,19 @@ TEST_F(CudaBackendTest, MemoryThatRunsOutFailsTheLoadOnly) {
   EXPECT_TRUE(loaded_->health());
 }
 
+TEST_F(CudaBackendTest, LoadsBeyondTheMemoryLimitFail) {
+  write(affine_model({-1, 2}));
+  config_.max_batch_size = 2;
+  engine_.memory_use = {.used = 600, .total = 1000};
+  make_backend({{1, 0.5}});
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("GPU 1"), HasSubstr("--model-load-gpu-limit 1:0.5")));
+  make_backend({{1, 0.7}});
+  EXPECT_EQ(load_error(), "no error");
+  engine_.memory_use.used = 800;
+  EXPECT_FALSE(loaded_->create_instance({.name = "m_0", .device = 1}));
+  EXPECT_TRUE(loaded_->create_instance({.name = "m_0", .device = 0}));
+}
+
 TEST_F(CudaBackendTest, ADeviceThatFailsIsOutOfUse) {
   config_.instance_groups = {{.kind = InstanceGroup::Kind::kGpu, .gpus = {0, 1}}};
   serve(2);
@@ -259,6 +375,7 @@ TEST_F(CudaBackendTest, APlantedOperatorRunsOnTheCpuAndAnswersAreRight) {
   write(model);
   config_.max_batch_size = 4;
   config_.parameters["gpu_buckets"] = "4";
+  config_.parameters["gpu_placement"] = "all";
   const Status status = load();
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_EQ(engine_.loads.size(), 4u);  // two parts on each of two devices

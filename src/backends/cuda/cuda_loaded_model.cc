@@ -4,11 +4,13 @@
 #include <set>
 
 #include "backends/cuda/import.h"
+#include "backends/cuda/overflow.h"
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
 #include "base/log.h"
 #include "engine/graph/batch.h"
 #include "engine/passes/pass.h"
+#include "fmt/ranges.h"
 #include "openvino/core/model.hpp"
 
 namespace proa::backends::cuda {
@@ -21,23 +23,6 @@ void warn_of_unknown(const config::ModelConfig& config, const std::vector<std::s
     log::warn("model {}: parameter {} means nothing to backend cuda and is ignored",
               log::printable(config.name), log::printable(key));
   }
-}
-
-// Gives the model the shapes of the configuration and returns how both meet.
-Result<openvino::Binding> bind_and_reshape(ov::Model& model, const config::ModelConfig& config) {
-  PROA_ASSIGN(openvino::Binding binding, openvino::bind(openvino::read_signature(model), config));
-  if (!binding.must_reshape) return binding;
-  const Status shaped = openvino::guarded(
-      ErrorCode::kInvalidArgument, "the model cannot take the configured shapes", [&] {
-        std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
-        for (std::size_t port = 0; port < binding.port_shapes.size(); ++port) {
-          shapes.emplace(model.input(port),
-                         openvino::to_ov_partial_shape(binding.port_shapes[port]));
-        }
-        model.reshape(shapes);
-      });
-  PROA_TRY(shaped);
-  return openvino::bind(openvino::read_signature(model), config);
 }
 
 // The types and shapes that clients were promised are the graph's. Returns the bucket sizes.
@@ -95,6 +80,29 @@ double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 
 
 }  // namespace
 
+Result<openvino::Binding> bind_and_reshape(ov::Model& model, const config::ModelConfig& config) {
+  PROA_ASSIGN(openvino::Binding binding, openvino::bind(openvino::read_signature(model), config));
+  if (!binding.must_reshape) return binding;
+  const Status shaped = openvino::guarded(
+      ErrorCode::kInvalidArgument, "the model cannot take the configured shapes", [&] {
+        std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+        for (std::size_t port = 0; port < binding.port_shapes.size(); ++port) {
+          shapes.emplace(model.input(port),
+                         openvino::to_ov_partial_shape(binding.port_shapes[port]));
+        }
+        model.reshape(shapes);
+      });
+  PROA_TRY(shaped);
+  return openvino::bind(openvino::read_signature(model), config);
+}
+
+bool has_open_extents(const openvino::Binding& binding) {
+  return std::ranges::any_of(binding.port_shapes, [&](const Shape& shape) {
+    const auto dims = shape.dims().subspan(binding.batches ? 1 : 0);
+    return std::ranges::find(dims, Shape::kAny) != dims.end();
+  });
+}
+
 Result<std::vector<int>> devices_of(const config::ModelConfig& config) {
   std::set<int> devices;
   for (const InstanceGroup& group : config.instance_groups) {
@@ -118,11 +126,14 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
                                                                  const config::ModelConfig& config,
                                                                  const LoadContext& context) {
   std::vector<std::string> unknown_keys;
-  PROA_ASSIGN(const Settings settings, parse_settings(config, unknown_keys));
+  PROA_ASSIGN(Settings settings, parse_settings(config, unknown_keys));
   warn_of_unknown(config, unknown_keys);
   PROA_ASSIGN(openvino::Binding binding, bind_and_reshape(*model, config));
   std::unique_ptr<CudaLoadedModel> loaded(new CudaLoadedModel(context));
+  settings.placement.rows = std::max(config.max_batch_size, 1);
+  settings.placement.processors = context.processors;
   PROA_ASSIGN(loaded->split_, split_model(model, settings.placement));
+  PROA_TRY(time_cpu_parts(loaded->split_, *context.runtime, context.processors));
   PROA_TRY(check_split(loaded->split_, settings, config));
   PROA_ASSIGN(const Prepared prepared, loaded->prepare(model, settings, config));
   loaded->set_ends(std::move(binding));
@@ -135,13 +146,12 @@ Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr
                                                            const config::ModelConfig& config) {
   Prepared prepared;
   prepared.options.tuning_cache = context_.tuning_cache;
-  prepared.options.time_candidates = settings.tune;
+  prepared.options.time_candidates = settings.tune.value_or(context_.tune_by_default);
   prepared.options.build_threads = context_.build_threads;
   prepared.options.progress = [name = config.name](const std::string& line) {
     log::info("model {}: {}", log::printable(name), line);
   };
-  engine::PassOptions passes;
-  passes.precision = settings.precision;
+  PROA_ASSIGN(const engine::PassOptions passes, pass_options(*model, settings, config));
   for (const Part& part : split_.parts) {
     engine::Graph& graph = prepared.graphs.emplace_back();
     ov::CompiledModel& cpu = prepared.cpu.emplace_back();
@@ -160,6 +170,25 @@ Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr
   return prepared;
 }
 
+Result<engine::PassOptions> CudaLoadedModel::pass_options(const ov::Model& model,
+                                                          const Settings& settings,
+                                                          const config::ModelConfig& config) {
+  engine::PassOptions passes;
+  passes.precision = settings.precision;
+  passes.keep_fp32 = settings.fp32_nodes;
+  if (settings.precision != engine::Precision::kFp16 || !settings.check_overflow) return passes;
+  PROA_ASSIGN(const std::vector<SampleRow> rows,
+              sample_rows(model, config, context_.warm_up_folder));
+  PROA_ASSIGN(auto found,
+              find_overflows(*context_.runtime, model, rows, context_.processors));
+  if (!found.empty()) {
+    log::info("model {}: computed in FP32 because FP16 does not hold their numbers: {}",
+              log::printable(config.name), log::printable(fmt::format("{}", fmt::join(found, ", "))));
+  }
+  passes.keep_fp32.merge(found);
+  return passes;
+}
+
 void CudaLoadedModel::set_ends(openvino::Binding binding) {
   ends_.binding = std::move(binding);
   const auto tensor = [&](int index) -> const EdgeTensor& {
@@ -176,18 +205,32 @@ void CudaLoadedModel::set_ends(openvino::Binding binding) {
   }
 }
 
+Status CudaLoadedModel::check_memory(int device) const {
+  const auto limit = context_.memory_limits.find(device);
+  if (limit == context_.memory_limits.end()) return {};
+  PROA_ASSIGN(const engine::DeviceMemoryUse use, context_.engine->memory(device));
+  const double allowed = limit->second * static_cast<double>(use.total);
+  if (static_cast<double>(use.used) <= allowed) return {};
+  return error::resource_exhausted(
+      "GPU {}: {:.0f} of {:.0f} MiB would be in use, --model-load-gpu-limit {}:{} allows {:.0f}",
+      device, mebibytes(use.used), mebibytes(use.total), device, limit->second,
+      allowed / (1 << 20));
+}
+
 Status CudaLoadedModel::load_devices(const Prepared& prepared, const config::ModelConfig& config) {
   PROA_ASSIGN(const std::vector<int> devices, devices_of(config));
   for (const int device : devices) {
     Device& made = devices_[device];
     made.health = context_.health(device);
     PROA_TRY(made.health->status());
+    PROA_TRY(check_memory(device));
     auto model = load_device(prepared, device);
     if (!model) {
       made.health->report(model.error());
       return with_context(fmt::format("GPU {}", device), std::move(model).error());
     }
     made.model = std::move(*model);
+    PROA_TRY(check_memory(device));
     log::info("model {}: on GPU {}, weights {:.1f} MiB", log::printable(config.name), device,
               mebibytes(made.model->constant_bytes()));
     log::debug("model {}: {}", log::printable(config.name), made.model->report());
@@ -220,6 +263,7 @@ Result<std::unique_ptr<core::Instance>> CudaLoadedModel::create_instance(
   }
   auto stream = device->second.model->make_stream(CudaInstance::kSlots);
   if (!stream) return with_context(placement.name, std::move(stream).error());
+  PROA_TRY(check_memory(placement.device));
   log::info("instance {}: GPU {}, {:.1f} MiB", log::printable(placement.name), placement.device,
             mebibytes((*stream)->bytes()));
   PROA_ASSIGN(auto instance,

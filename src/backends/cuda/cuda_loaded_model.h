@@ -27,7 +27,10 @@ struct LoadContext {
   openvino::Runtime* runtime = nullptr;  // for parts on the CPU; outlives the model
   int processors = 1;                    // that those may keep busy
   std::filesystem::path tuning_cache;    // "" = none
+  std::map<int, double> memory_limits;   // shares of GPUs' memory that may be in use after a load
   int build_threads = 4;
+  bool tune_by_default = true;           // where the configuration does not say
+  std::filesystem::path warm_up_folder;  // where the files of `model_warmup` lie
   const Clock* clock = &steady_clock();
 };
 
@@ -35,11 +38,19 @@ struct LoadContext {
 // groups that a GPU cannot hold (kind: KIND_CPU) and negative numbers.
 Result<std::vector<int>> devices_of(const config::ModelConfig& config);
 
+// Gives the model the shapes of the configuration and returns how both meet. Errors: those of
+// openvino/binding.h.
+Result<openvino::Binding> bind_and_reshape(ov::Model& model, const config::ModelConfig& config);
+
+// Whether extents other than the batch are open.
+bool has_open_extents(const openvino::Binding& binding);
+
 // A network with its weights once on each of its GPUs; an instance is a stream there. What the
 // engine cannot run, OpenVINO runs on the CPU in between.
 class CudaLoadedModel final : public core::LoadedModel {
  public:
-  // Binds, imports, optimises, tunes and loads. `model` is taken over and changed.
+  // Binds, imports, optimises, tunes and loads. `model` is taken over and changed; only its batch
+  // may be open.
   // Errors: those of openvino/binding.h, import.h and engine/run/device_engine.h.
   static Result<std::unique_ptr<CudaLoadedModel>> create(std::shared_ptr<ov::Model> model,
                                                          const config::ModelConfig& config,
@@ -64,7 +75,12 @@ class CudaLoadedModel final : public core::LoadedModel {
   };
   Result<Prepared> prepare(const std::shared_ptr<ov::Model>& model, const Settings& settings,
                            const config::ModelConfig& config);
+  // Which precision, and what must not be rounded to it.
+  Result<engine::PassOptions> pass_options(const ov::Model& model, const Settings& settings,
+                                           const config::ModelConfig& config);
   void set_ends(openvino::Binding binding);
+  // Errors: kResourceExhausted when more of the GPU's memory is in use than the limit allows.
+  Status check_memory(int device) const;
   Status load_devices(const Prepared& prepared, const config::ModelConfig& config);
   Result<std::unique_ptr<engine::DeviceModel>> load_device(const Prepared& prepared, int device);
 

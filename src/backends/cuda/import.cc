@@ -3,8 +3,10 @@
 #include <set>
 
 #include "backends/cuda/convert_ops.h"
+#include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
 #include "backends/openvino/model_reader.h"
+#include "backends/openvino/signature.h"
 #include "openvino/core/model.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/parameter.hpp"
@@ -23,28 +25,6 @@ Shape shape_of(const ov::Shape& shape) {
 // A port's own name, or its node's where the format gives none.
 std::string port_name(const auto& port) {
   return port.get_names().empty() ? port.get_node()->get_friendly_name() : port.get_any_name();
-}
-
-// A private copy of the model whose shapes are all known and whose constants are folded.
-Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64_t batch) {
-  std::shared_ptr<ov::Model> copy = model.clone();
-  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
-  for (const ov::Output<ov::Node>& input : copy->inputs()) {
-    ov::PartialShape shape = input.get_partial_shape();
-    if (shape.rank().is_dynamic()) {
-      return error::invalid_argument("input '{}' has no rank", port_name(input));
-    }
-    if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = batch;
-    if (shape.is_dynamic()) {
-      return error::invalid_argument(
-          "input '{}' is {}: extents other than the batch are open; fix them in the configuration",
-          port_name(input), input.get_partial_shape().to_string());
-    }
-    shapes[input] = shape;
-  }
-  copy->reshape(shapes);
-  ov::pass::ConstantFolding().run_on_model(copy);
-  return copy;
 }
 
 // What one node of the model adds to the graph. Errors: the reason why it cannot.
@@ -185,6 +165,48 @@ std::map<std::pair<std::string, std::size_t>, Shape> row_shapes(const ov::Model&
 }
 
 }  // namespace
+
+Status set_input_shapes(ov::Model& model, const std::map<std::string, Shape>& shapes) {
+  const openvino::Signature signature = openvino::read_signature(model);
+  std::map<ov::Output<ov::Node>, ov::PartialShape> wanted;
+  for (const auto& [name, shape] : shapes) {
+    const int port = openvino::find_tensor(signature.inputs, name);
+    if (port < 0) {
+      return error::invalid_argument("the model has no input '{}'; it has {}", name,
+                                     openvino::list_names(signature.inputs));
+    }
+    const auto input = model.input(static_cast<std::size_t>(port));
+    ov::PartialShape whole = openvino::to_ov_partial_shape(shape);
+    const ov::PartialShape& old = input.get_partial_shape();
+    if (old.rank().is_static() && old.size() == whole.size() + 1) {
+      whole.insert(whole.begin(), old[0]);
+    }
+    wanted.emplace(input, whole);
+  }
+  return openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot take these shapes",
+                           [&] { model.reshape(wanted); });
+}
+
+Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64_t batch) {
+  std::shared_ptr<ov::Model> copy = model.clone();
+  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+  for (const ov::Output<ov::Node>& input : copy->inputs()) {
+    ov::PartialShape shape = input.get_partial_shape();
+    if (shape.rank().is_dynamic()) {
+      return error::invalid_argument("input '{}' has no rank", port_name(input));
+    }
+    if (shape.size() > 0 && shape[0].is_dynamic()) shape[0] = batch;
+    if (shape.is_dynamic()) {
+      return error::invalid_argument(
+          "input '{}' is {}: extents other than the batch are open; give them with --shape",
+          port_name(input), input.get_partial_shape().to_string());
+    }
+    shapes[input] = shape;
+  }
+  copy->reshape(shapes);
+  ov::pass::ConstantFolding().run_on_model(copy);
+  return copy;
+}
 
 Result<Survey> survey_model(const std::shared_ptr<const ov::Model>& model) {
   return openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot be prepared",

@@ -1,6 +1,7 @@
 #include "backends/cuda/partition.h"
 
 #include <algorithm>
+#include <set>
 
 namespace proa::backends::cuda {
 namespace {
@@ -37,19 +38,61 @@ std::vector<Segment> fewest(std::span<const PlacedOperator> operators) {
   return cpu_first.size() < gpu_first.size() ? cpu_first : gpu_first;
 }
 
+// What a segment on the GPU saves, less what crosses on its way in and out.
+double gain_us(std::span<const PlacedOperator> operators, const Segment& segment) {
+  const std::set<int> inside(segment.operators.begin(), segment.operators.end());
+  std::set<int> entering, leaving;
+  double gain = 0;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const int index = static_cast<int>(i);
+    if (inside.contains(index)) gain += operators[i].saved_us;
+    for (const int input : operators[i].inputs) {
+      if (inside.contains(input) == inside.contains(index)) continue;
+      (inside.contains(index) ? entering : leaving).insert(input);
+    }
+  }
+  for (const auto& crossing : {entering, leaving}) {
+    std::size_t bytes = 0;
+    for (const int index : crossing) bytes += operators[static_cast<std::size_t>(index)].bytes;
+    gain -= crossing_us(bytes);
+  }
+  return gain;
+}
+
+// The segment that must leave the GPU first, or null.
+const Segment* find_unwanted(std::span<const PlacedOperator> operators,
+                             std::span<const Segment> segments, const ClusterRules& rules) {
+  const auto least = static_cast<std::size_t>(std::max(rules.min_operators, 1));
+  const Segment* worst = nullptr;
+  double worst_gain = 0;
+  int on_gpu = 0;
+  for (const Segment& segment : segments) {
+    if (segment.side == Side::kCpu) continue;
+    if (segment.operators.size() < least) return &segment;
+    ++on_gpu;
+    const double gain = gain_us(operators, segment);
+    if (gain < worst_gain) worst = &segment, worst_gain = gain;
+  }
+  return rules.by_cost && on_gpu > 1 ? worst : nullptr;
+}
+
 }  // namespace
 
-std::vector<Segment> make_segments(std::span<const PlacedOperator> operators, int min_cluster_ops) {
+double crossing_us(std::size_t bytes) {
+  constexpr double kHandOver = 25, kBytesPerMicrosecond = 2e4;
+  return kHandOver + static_cast<double>(bytes) / kBytesPerMicrosecond;
+}
+
+std::vector<Segment> make_segments(std::span<const PlacedOperator> operators,
+                                   const ClusterRules& rules) {
   std::vector<PlacedOperator> placed(operators.begin(), operators.end());
   while (true) {
     std::vector<Segment> segments = fewest(placed);
-    const auto small = std::ranges::find_if(segments, [&](const Segment& segment) {
-      return segment.side == Side::kGpu &&
-             segment.operators.size() < static_cast<std::size_t>(std::max(min_cluster_ops, 1));
-    });
     // A network that is small as a whole is no fragment.
-    if (small == segments.end() || segments.size() == 1) return segments;
-    for (const int index : small->operators) {
+    if (segments.size() == 1) return segments;
+    const Segment* unwanted = find_unwanted(placed, segments, rules);
+    if (unwanted == nullptr) return segments;
+    for (const int index : unwanted->operators) {
       placed[static_cast<std::size_t>(index)].side = Side::kCpu;
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,7 +15,18 @@ enum class Side : std::uint8_t { kGpu, kCpu };
 struct PlacedOperator {
   std::vector<int> inputs;
   Side side = Side::kGpu;
+  double saved_us = 0;    // microseconds that the GPU is estimated to save
+  std::size_t bytes = 0;  // of its results
 };
+
+// Which segments are worth the way to the GPU and back.
+struct ClusterRules {
+  int min_operators = 1;
+  bool by_cost = false;  // what the GPU saves must pay for the crossings, or the segment is the last
+};
+
+// What it takes to hand `bytes` from one side to the other: starting and waiting, and copying.
+double crossing_us(std::size_t bytes);
 
 // Operators that run together, in order.
 struct Segment {
@@ -24,7 +36,9 @@ struct Segment {
 
 // Cuts a network into segments that run one after the other: each needs results of earlier ones
 // only, and sides alternate. As few changes of side as going on for as long as anything is ready
-// gives. Segments on the GPU of less than `min_cluster_ops` operators go to the CPU. Pure.
-std::vector<Segment> make_segments(std::span<const PlacedOperator> operators, int min_cluster_ops);
+// gives. Segments on the GPU that the rules do not allow go to the CPU, those that
+// gain least first; a network that is one segment stays where it is. Pure.
+std::vector<Segment> make_segments(std::span<const PlacedOperator> operators,
+                                   const ClusterRules& rules);
 
 }  // namespace proa::backends::cuda

@@ -26,6 +26,13 @@ Result<bool> parse_tuning(std::string_view key, std::string_view value) {
   return error::invalid_argument("parameter {} is '{}', wanted measured or first", key, value);
 }
 
+Result<bool> parse_placement(std::string_view key, std::string_view value) {
+  const std::string name = lower_case(value);
+  if (name == "cost") return true;
+  if (name == "all") return false;
+  return error::invalid_argument("parameter {} is '{}', wanted cost or all", key, value);
+}
+
 // "1,8,64"
 Result<std::vector<std::int64_t>> parse_buckets(std::string_view key, std::string_view value) {
   std::set<std::int64_t> sizes;
@@ -61,11 +68,11 @@ std::set<std::string, std::less<>> parse_names(std::string_view value) {
   return names;
 }
 
-Result<int> parse_cluster(std::string_view key, std::string_view value) {
+Result<int> parse_count(std::string_view key, std::string_view value, std::string_view what) {
   const auto number = parse_number<int>(value);
   if (number && *number >= 1) return *number;
-  return error::invalid_argument("parameter {} is '{}', wanted a number of operators from 1", key,
-                                 value);
+  return error::invalid_argument("parameter {} is '{}', wanted a number of {} from 1", key, value,
+                                 what);
 }
 
 }  // namespace
@@ -83,11 +90,19 @@ Result<Settings> parse_settings(const config::ModelConfig& config,
     } else if (name == "gpu_buckets") {
       PROA_ASSIGN(settings.buckets, parse_buckets(key, value));
     } else if (name == "min_cluster_ops") {
-      PROA_ASSIGN(settings.placement.min_cluster_ops, parse_cluster(key, value));
+      PROA_ASSIGN(settings.placement.min_cluster_ops, parse_count(key, value, "operators"));
+    } else if (name == "gpu_placement") {
+      PROA_ASSIGN(settings.placement.by_cost, parse_placement(key, value));
     } else if (name == "cpu_operators") {
       settings.placement.cpu_operators = parse_names(value);
     } else if (name == "cpu_nodes") {
       settings.placement.cpu_nodes = parse_names(value);
+    } else if (name == "fp32_nodes") {
+      settings.fp32_nodes = parse_names(value);
+    } else if (name == "fp16_check") {
+      PROA_ASSIGN(settings.check_overflow, parse_bool(key, value));
+    } else if (name == "gpu_shapes") {
+      PROA_ASSIGN(settings.most_shapes, parse_count(key, value, "shapes"));
     } else if (name == "require_gpu") {
       PROA_ASSIGN(settings.require_gpu, parse_bool(key, value));
     } else {

@@ -24,17 +24,25 @@ TEST(CudaSettingsTest, ReadsItsParametersAndListsTheRest) {
                                                         {"min_cluster_ops", "7"},
                                                         {"cpu_operators", "TopK,Softmax"},
                                                         {"cpu_nodes", "head"},
+                                                        {"gpu_placement", "all"},
                                                         {"require_gpu", "true"},
+                                                        {"fp32_nodes", "a,b"},
+                                                        {"fp16_check", "false"},
+                                                        {"gpu_shapes", "3"},
                                                         {"warm_up_ms", "3"}}),
                                        unknown);
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->precision, engine::Precision::kFp16);
   EXPECT_THAT(settings->buckets, ElementsAre(1, 8, 64));
-  EXPECT_FALSE(settings->tune);
+  EXPECT_EQ(settings->tune, false);
   EXPECT_EQ(settings->placement.min_cluster_ops, 7);
   EXPECT_THAT(settings->placement.cpu_operators, ElementsAre("Softmax", "TopK"));
   EXPECT_THAT(settings->placement.cpu_nodes, ElementsAre("head"));
+  EXPECT_FALSE(settings->placement.by_cost);
   EXPECT_TRUE(settings->require_gpu);
+  EXPECT_THAT(settings->fp32_nodes, ElementsAre("a", "b"));
+  EXPECT_FALSE(settings->check_overflow);
+  EXPECT_EQ(settings->most_shapes, 3);
   EXPECT_THAT(unknown, ElementsAre("warm_up_ms"));
 }
 
@@ -43,7 +51,8 @@ TEST(CudaSettingsTest, ComputesInFp32UnlessToldOtherwise) {
   const auto settings = parse_settings({}, unknown);
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->precision, engine::Precision::kFp32);
-  EXPECT_TRUE(settings->tune);
+  EXPECT_EQ(settings->tune, std::nullopt);
+  EXPECT_TRUE(settings->check_overflow);
   EXPECT_THAT(settings->buckets, IsEmpty());
 }
 
@@ -52,7 +61,7 @@ TEST(CudaSettingsTest, BadValuesAreNamed) {
   for (const auto& [key, value] :
        {std::pair("inference_precision", "int4"), std::pair("gpu_buckets", "1,x"),
         std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some"),
-        std::pair("min_cluster_ops", "0"), std::pair("require_gpu", "maybe")}) {
+        std::pair("min_cluster_ops", "0"), std::pair("gpu_shapes", "-1"), std::pair("gpu_placement", "some"), std::pair("require_gpu", "maybe")}) {
     const auto settings = parse_settings(with_parameters({{key, value}}), unknown);
     ASSERT_FALSE(settings) << key;
     EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/cuda/convert_ops.h"
+#include "backends/cuda/cost.h"
 #include "backends/cuda/import.h"
 #include "backends/openvino/convert.h"
 #include "backends/openvino/guard.h"
@@ -42,7 +43,7 @@ class Splitter {
 
   Result<SplitModel> run() {
     PROA_TRY(place());
-    segments_ = make_segments(placed_, options_.min_cluster_ops);
+    segments_ = make_segments(placed_, {options_.min_cluster_ops, options_.by_cost});
     note_small_clusters();
     if (std::ranges::none_of(segments_, [](const Segment& s) { return s.side == Side::kGpu; })) {
       return nothing_on_gpu();
@@ -53,6 +54,7 @@ class Splitter {
     collect_inputs();
     PROA_TRY(collect_ends());
     for (std::size_t s = 0; s < segments_.size(); ++s) build_part(s);
+    for (Fallback& each : split_.fallbacks) each.part = part_of(each.node);
     return std::move(split_);
   }
 
@@ -77,6 +79,9 @@ class Splitter {
         placed.side = Side::kCpu;
         split_.fallbacks.push_back({node->get_friendly_name(), type, reason});
       }
+      const ShapeOf shape_of = [this](const Port& port) { return row_shape(port); };
+      placed.bytes = result_bytes(*node, shape_of);
+      placed.saved_us = saved_us(*node, shape_of, options_.rows, options_.processors);
       std::set<int> inputs;
       for (const Port& input : node->input_values()) find_producers(input, index_of, inputs);
       placed.inputs.assign(inputs.begin(), inputs.end());
@@ -85,6 +90,19 @@ class Splitter {
       placed_.push_back(std::move(placed));
     }
     return {};
+  }
+
+  // Of a tensor for one row; empty where it is not known.
+  Shape row_shape(const Port& port) const {
+    if (const auto* constant = ov::as_type<const ov::op::v0::Constant>(port.get_node())) {
+      return openvino::from_ov_shape(constant->get_shape());
+    }
+    const auto found =
+        survey_.shapes.find({port.get_node()->get_friendly_name(), port.get_index()});
+    if (found == survey_.shapes.end()) return {};
+    Shape shape = found->second;
+    if (!shape.empty() && shape[0] == Shape::kAny) shape[0] = 1;
+    return shape;
   }
 
   // The operators that `port` comes from, past folded ones.
@@ -108,10 +126,19 @@ class Splitter {
         const NodePtr& node = operators_[static_cast<std::size_t>(index)];
         split_.fallbacks.push_back(
             {node->get_friendly_name(), node->get_type_info().name,
-             fmt::format("fewer than min_cluster_ops = {} operators would run together",
+             fmt::format("what would run together has fewer than min_cluster_ops = {} operators, or "
+                         "is not worth its copies",
                          options_.min_cluster_ops)});
       }
     }
+  }
+
+  int part_of(const std::string& node) const {
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+      if (operators_[i]->get_friendly_name() != node) continue;
+      return static_cast<int>(segment_of_.at(operators_[i].get()));
+    }
+    return 0;
   }
 
   Error nothing_on_gpu() const {

@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/partition.h"
+#include "backends/openvino/runtime.h"
 #include "base/result.h"
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
@@ -22,6 +24,9 @@ struct PlacementOptions {
   int min_cluster_ops = 4;
   std::set<std::string, std::less<>> cpu_operators;  // by type: "Softmax"
   std::set<std::string, std::less<>> cpu_nodes;      // by name
+  bool by_cost = true;    // only what is worth its copies runs on the GPU
+  std::int64_t rows = 1;  // of the batches that are expected
+  int processors = 1;     // that the CPU's side may use
 };
 
 // An operator that runs on the CPU, and why.
@@ -29,6 +34,7 @@ struct Fallback {
   std::string node;
   std::string type;
   std::string reason;
+  int part = 0;  // that it runs in
 };
 
 // A tensor between segments, or an input or output of the model. kAny in front = the batch.
@@ -48,6 +54,7 @@ struct Part {
   std::shared_ptr<ov::Model> model;
   std::vector<int> inputs, outputs;
   int operators = 0;
+  std::optional<double> row_us;  // CPU: measured for one row, in microseconds
 };
 
 // A model cut into parts that run one after the other.
@@ -67,8 +74,12 @@ struct SplitModel {
 Result<SplitModel> split_model(const std::shared_ptr<const ov::Model>& model,
                                const PlacementOptions& options);
 
+// Compiles the parts of the CPU and measures them for one row (median of a few runs over random
+// numbers): fills in Part::row_us. Errors: those of the CPU.
+Status time_cpu_parts(SplitModel& split, openvino::Runtime& runtime, int processors);
+
 // For people, and for programs (one JSON object): what runs where, each fallback with its reason,
-// and what is copied between the sides for one row.
+// what is copied between the sides for one row, and how long the CPU takes for it.
 std::string report_text(const SplitModel& split);
 std::string report_json(const SplitModel& split);
 

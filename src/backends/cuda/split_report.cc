@@ -37,9 +37,10 @@ std::string report_text(const SplitModel& split) {
   std::string text = fmt::format("{} operators on the GPU, {} on the CPU\n", on_gpu, on_cpu);
   if (split.parts.size() > 1) {
     for (const Part& part : split.parts) {
-      text += fmt::format("  {}: {} operators, reads {} bytes and gives {} a row\n",
+      text += fmt::format("  {}: {} operators, reads {} bytes and gives {} a row{}\n",
                           side_name(part.side), part.operators, sum_bytes(split, part.inputs),
-                          sum_bytes(split, part.outputs));
+                          sum_bytes(split, part.outputs),
+                          part.row_us ? fmt::format(", {:.0f} us", *part.row_us) : "");
     }
   }
   // Equal reasons together, with a few of the nodes.
@@ -62,15 +63,16 @@ std::string report_json(const SplitModel& split) {
   std::string text = "{\"parts\":[";
   for (const Part& part : split.parts) {
     text += fmt::format(
-        "{}{{\"device\":\"{}\",\"operators\":{},\"input_bytes\":{},\"output_bytes\":{}}}",
+        "{}{{\"device\":\"{}\",\"operators\":{},\"input_bytes\":{},\"output_bytes\":{}{}}}",
         text.back() == '[' ? "" : ",", side_name(part.side), part.operators,
-        sum_bytes(split, part.inputs), sum_bytes(split, part.outputs));
+        sum_bytes(split, part.inputs), sum_bytes(split, part.outputs),
+        part.row_us ? fmt::format(",\"row_us\":{:.1f}", *part.row_us) : "");
   }
   text += "],\"fallbacks\":[";
   for (const Fallback& each : split.fallbacks) {
-    text += fmt::format("{}{{\"node\":{},\"operator\":{},\"reason\":{}}}",
+    text += fmt::format("{}{{\"node\":{},\"operator\":{},\"reason\":{},\"part\":{}}}",
                         text.back() == '[' ? "" : ",", json_string(each.node),
-                        json_string(each.type), json_string(each.reason));
+                        json_string(each.type), json_string(each.reason), each.part);
   }
   return text + "]}\n";
 }

@@ -25,7 +25,7 @@ std::shared_ptr<ov::Model> with_cumsum(const ov::PartialShape& shape) {
 }
 
 TEST(SplitTest, CutsAroundWhatTheEngineLacks) {
-  const auto split = split_model(with_cumsum({-1, 4}), {.min_cluster_ops = 1});
+  const auto split = split_model(with_cumsum({-1, 4}), {.min_cluster_ops = 1, .by_cost = false});
   ASSERT_TRUE(split) << split.error().message;
   ASSERT_EQ(split->parts.size(), 3u);
   EXPECT_EQ(split->parts[1].side, Side::kCpu);
@@ -43,7 +43,7 @@ TEST(SplitTest, CutsAroundWhatTheEngineLacks) {
 }
 
 TEST(SplitTest, AWholeModelIsOnePart) {
-  const auto split = split_model(with_cumsum({2, 4}), {.min_cluster_ops = 3});
+  const auto split = split_model(with_cumsum({2, 4}), {.min_cluster_ops = 3, .by_cost = false});
   // Relu alone, and Tanh with Add, are too small: nothing is left for the GPU.
   ASSERT_FALSE(split);
   EXPECT_THAT(split.error().message, AllOf(HasSubstr("CumSum"), HasSubstr("min_cluster_ops = 3")));
@@ -59,7 +59,8 @@ TEST(SplitTest, AWholeModelIsOnePart) {
 
 TEST(SplitTest, TheConfigurationPlacesOperators) {
   for (const PlacementOptions& options :
-       {PlacementOptions{1, {"Tanh", "CumSum"}, {}}, PlacementOptions{1, {}, {"first"}}}) {
+       {PlacementOptions{1, {"Tanh", "CumSum"}, {}, false},
+        PlacementOptions{1, {}, {"first"}, false}}) {
     const auto split = split_model(with_cumsum({-1, 4}), options);
     ASSERT_TRUE(split) << split.error().message;
     EXPECT_THAT(report_text(*split), HasSubstr("placed there by the configuration"));
@@ -72,7 +73,7 @@ TEST(SplitTest, ShapesThatDependOnDataDoNotCross) {
   auto found = std::make_shared<ov::op::v3::NonZero>(relu);
   const auto split =
       split_model(std::make_shared<ov::Model>(ov::OutputVector{found}, ov::ParameterVector{x}),
-                  {.min_cluster_ops = 1});
+                  {.min_cluster_ops = 1, .by_cost = false});
   ASSERT_FALSE(split);
   EXPECT_EQ(split.error().code, ErrorCode::kUnimplemented);
   EXPECT_THAT(split.error().message, HasSubstr("depends on data"));
@@ -93,7 +94,7 @@ TEST(SplitTest, SizesComputedFromShapesGoWithTheirReaders) {
   auto y = std::make_shared<ov::op::v0::Relu>(flat);
   const auto split =
       split_model(std::make_shared<ov::Model>(ov::OutputVector{y}, ov::ParameterVector{x}),
-                  {.min_cluster_ops = 1});
+                  {.min_cluster_ops = 1, .by_cost = false});
   ASSERT_TRUE(split) << split.error().message;
   ASSERT_EQ(split->parts.size(), 2u);
   EXPECT_EQ(split->parts[1].inputs.size(), 1u);

@@ -17,6 +17,8 @@ class PuppetEngine final : public engine::DeviceEngine {
   Status count_error;                 // what device_count() answers, if anything
   Status load_error;                  // what load() answers, if anything
   Status stream_error;                // what make_stream() answers, if anything
+  std::function<void()> on_load;      // called by load(), if set
+  engine::DeviceMemoryUse memory_use;  // what memory() answers
   std::size_t pinned_left = 1 << 30;  // bytes until allocate_pinned() fails
   std::vector<engine::DeviceModelOptions> loads;
 
@@ -48,10 +50,12 @@ class PuppetEngine final : public engine::DeviceEngine {
   Result<std::unique_ptr<engine::DeviceModel>> load(
       const engine::Graph& graph, const engine::DeviceModelOptions& options) override {
     loads.push_back(options);
+    if (on_load) on_load();
     if (!load_error) return load_error.error();
     PROA_ASSIGN(auto model, host_->load(graph, options));
     return std::make_unique<Model>(*this, options.device, std::move(model));
   }
+  Result<engine::DeviceMemoryUse> memory(int) override { return memory_use; }
   Result<Buffer> allocate_pinned(std::size_t bytes) override {
     if (bytes > pinned_left) return error::resource_exhausted("no page-locked memory is left");
     pinned_left -= bytes;

@@ -1,0 +1,85 @@
+#include "backends/cuda/open_shape_model.h"
+
+#include "backends/cuda/open_shape_instance.h"
+#include "backends/openvino/convert.h"
+#include "backends/openvino/guard.h"
+#include "base/log.h"
+#include "openvino/core/model.hpp"
+
+namespace proa::backends::cuda {
+
+Result<std::unique_ptr<OpenShapeModel>> OpenShapeModel::create(std::shared_ptr<ov::Model> model,
+                                                               const config::ModelConfig& config,
+                                                               const LoadContext& context) {
+  std::vector<std::string> ignored;  // keys, warned of with the first shape
+  PROA_ASSIGN(const Settings settings, parse_settings(config, ignored));
+  PROA_ASSIGN(const std::vector<int> devices, devices_of(config));
+  std::unique_ptr<OpenShapeModel> loaded(new OpenShapeModel(std::move(model), config, context));
+  loaded->context_.tune_by_default = false;  // a request waits for it
+  loaded->most_shapes_ = static_cast<std::size_t>(settings.most_shapes);
+  for (const int device : devices) {
+    loaded->health_[device] = context.health(device);
+    PROA_TRY(loaded->health_[device]->status());
+  }
+  return loaded;
+}
+
+Result<std::unique_ptr<core::Instance>> OpenShapeModel::create_instance(
+    const core::InstancePlacement& placement) {
+  const auto health = health_.find(placement.device);
+  if (health == health_.end()) {
+    return error::invalid_argument("instance {}: GPU {} was not asked for", placement.name,
+                                   placement.device);
+  }
+  PROA_ASSIGN(auto instance,
+              OpenShapeInstance::create({.placement = placement,
+                                         .batches = config_.batches(),
+                                         .most_shapes = most_shapes_,
+                                         .health = health->second,
+                                         .model_for = [this](const std::vector<Shape>& inputs) {
+                                           return shaped(inputs);
+                                         }}));
+  return instance;
+}
+
+Status OpenShapeModel::health() const {
+  for (const auto& [device, health] : health_) PROA_TRY(health->status());
+  return {};
+}
+
+Result<std::shared_ptr<CudaLoadedModel>> OpenShapeModel::shaped(const std::vector<Shape>& inputs) {
+  MutexLock lock(mutex_);
+  std::erase_if(built_, [](const auto& each) { return each.second.expired(); });
+  std::weak_ptr<CudaLoadedModel>& known = built_[shapes_text(inputs)];
+  if (auto model = known.lock()) return model;
+  const TimePoint begin = context_.clock->now();
+  PROA_ASSIGN(std::shared_ptr<CudaLoadedModel> made, build(inputs));
+  known = made;
+  log::info("model {}: plans for inputs of shape {} made in {:.1f} s", log::printable(config_.name),
+            shapes_text(inputs), std::chrono::duration<double>(context_.clock->now() - begin).count());
+  return made;
+}
+
+Result<std::unique_ptr<CudaLoadedModel>> OpenShapeModel::build(
+    const std::vector<Shape>& inputs) const {
+  const std::shared_ptr<ov::Model> model = model_->clone();
+  config::ModelConfig config = config_;
+  PROA_ASSIGN(const openvino::Binding binding,
+              openvino::bind(openvino::read_signature(*model), config));
+  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    config::Tensor& tensor = config.inputs[i];
+    (tensor.reshape ? *tensor.reshape : tensor.dims) = inputs[i];
+    const openvino::BoundTensor& bound = binding.inputs[i];
+    const Shape whole =
+        config.batches() ? inputs[i].with_first(bound.model_shape[0]) : inputs[i];
+    shapes.emplace(model->input(bound.port), openvino::to_ov_partial_shape(whole));
+  }
+  const Status shaped =
+      openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot take them",
+                        [&] { model->reshape(shapes); });
+  PROA_TRY(shaped);
+  return CudaLoadedModel::create(model, config, context_);
+}
+
+}  // namespace proa::backends::cuda
