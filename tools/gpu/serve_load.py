@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""serve_load.py FOLDER: on a GPU machine, loads `proa serve` (packed by tools/gpu/pack_engine.py) with ResNet-50
+"""serve_load.py FOLDER [GPUS]: on a GPU machine, loads `proa serve` (packed by tools/gpu/pack_engine.py) with ResNet-50
 FP16 over batch-1 requests of 150 kB UINT8 pixels from h2load on the same machine, closed loop, over
-gRPC and HTTP/1.1. Prints rates, latencies, what the server's threads used and how busy the GPU was."""
+gRPC and HTTP/1.1. Prints rates, latencies, what the server's threads used and how busy the GPU was.
+GPUS: those that have two instances each, with commas (default 0); more of them get more connections."""
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ CONFIG = """
 platform: "onnxruntime_onnx"
 max_batch_size: 64
 dynamic_batching { max_queue_delay_microseconds: 1000 }
-instance_group [ { kind: KIND_GPU count: 2 } ]
+instance_group [ { kind: KIND_GPU count: 2 gpus: [ GPUS ] } ]
 parameters { key: "inference_precision" value { string_value: "f16" } }
 parameters { key: "gpu_buckets" value { string_value: "1,8,32,64" } }
 """
@@ -27,11 +28,11 @@ MODEL = "resnet50"
 SECONDS = 6
 
 
-def write_repository(repository, model):
+def write_repository(repository, model, gpus):
     version = repository / MODEL / "1"
     version.mkdir(parents=True, exist_ok=True)
     (version / "model.onnx").write_bytes(model.read_bytes())
-    (repository / MODEL / "config.pbtxt").write_text(CONFIG)
+    (repository / MODEL / "config.pbtxt").write_text(CONFIG.replace("GPUS", gpus))
 
 
 def grpc_body(picture):
@@ -50,7 +51,7 @@ def http_body(picture):
 
 
 class GpuWatch(threading.Thread):
-    """The share of time in which kernels ran, as nvidia-smi sees it, each half second."""
+    """The share of time in which kernels ran on the idlest GPU, as nvidia-smi sees it, each half second."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -60,7 +61,7 @@ class GpuWatch(threading.Thread):
         while not self.ended.wait(0.5):
             out = subprocess.run(["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,"
                                   "nounits"], capture_output=True, text=True).stdout
-            self.values.append(int(out.split()[0]))
+            self.values.append(min(int(value) for value in out.split()))
 
 
 def cpu_seconds(pid):
@@ -120,9 +121,10 @@ def main():
     import http.client
     folder = pathlib.Path(sys.argv[1]).resolve()
     if not pathlib.Path("pixels.onnx").exists():
-        subprocess.run([sys.executable, folder / "resnet.py", "pixels.onnx", "--pixels"], check=True)
+        subprocess.run([sys.executable, folder / "resnet.py", "pixels.onnx", "--input", "pixels"], check=True)
     repository = pathlib.Path("load_repository").resolve()
-    write_repository(repository, pathlib.Path("pixels.onnx"))
+    gpus = sys.argv[2] if len(sys.argv) > 2 else "0"
+    write_repository(repository, pathlib.Path("pixels.onnx"), gpus)
     picture = np.random.default_rng(3).integers(0, 256, (1, 224, 224, 3), np.uint8)
     pathlib.Path("body.grpc").write_bytes(grpc_body(picture))
     body, length = http_body(picture)
@@ -131,9 +133,10 @@ def main():
     server.json_length = length
     print(f"ready after {server.wait_ready():.1f} s", flush=True)
     connection = http.client.HTTPConnection("127.0.0.1", server.http)
+    count = len(gpus.split(","))
     for connections, streams in ((16, 8), (32, 8), (32, 12), (64, 8)):
-        load(folder, server, "grpc", connections, streams, 4)
-    load(folder, server, "http", 256, 1, 4)
+        load(folder, server, "grpc", connections * count, streams, 4 * count)
+    load(folder, server, "http", 256 * count, 1, 4 * count)
     connection.request("GET", f"/v2/models/{MODEL}/stats")
     stats = json.loads(connection.getresponse().read())["model_stats"][0]
     sizes = {entry["batch_size"]: entry["compute_infer"]["count"] for entry in stats["batch_stats"]}
