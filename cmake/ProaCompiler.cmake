@@ -51,7 +51,7 @@ if(PROA_CCACHE)
   # Paths relative to the checkout, so that several checkouts share one cache; what to look up is told by
   # the compiler's list of headers, which spares a second preprocessing (a tenth of a cold build).
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${PROA_CCACHE})
+      CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${PROA_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(PROA_MOLD mold)

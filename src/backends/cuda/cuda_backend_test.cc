@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "openvino/op/ops.hpp"
+#include "openvino/openvino.hpp"
 
 namespace proa::backends::cuda {
 namespace {
@@ -219,6 +220,52 @@ TEST_F(OpenShapeTest, AShapeThatDoesNotFitMemoryTakesThePlaceOfIdleOnes) {
   start_one(*one, pending, 1, floats({1, 1, 2}, {1, 2}));
   EXPECT_THAT(pending.wait()[0].error->message, AllOf(HasSubstr("[1,2]"), HasSubstr("no room")));
   EXPECT_TRUE(loaded_->health());
+}
+
+// What OpenVINO alone says to the same INT64 inputs.
+std::vector<float> embedding_of(const std::shared_ptr<ov::Model>& model, const ov::Shape& shape,
+                                const std::vector<std::int64_t>& ids,
+                                const std::vector<std::int64_t>& mask) {
+  ov::Core core;
+  ov::InferRequest request =
+      core.compile_model(model, "CPU", ov::hint::inference_precision(ov::element::f32))
+          .create_infer_request();
+  for (const auto& [port, numbers] : {std::pair(0, &ids), std::pair(1, &mask)}) {
+    ov::Tensor tensor(ov::element::i64, shape);
+    std::ranges::copy(*numbers, tensor.data<std::int64_t>());
+    request.set_input_tensor(port, tensor);
+  }
+  request.infer();
+  const ov::Tensor output = request.get_output_tensor();
+  return {output.data<float>(), output.data<float>() + output.get_size()};
+}
+
+TEST_F(OpenShapeTest, AnEncoderRunsInPartsWhateverTheLength) {
+  const auto model = read_model(PROA_MODELS_DIR "/bert_small.onnx");
+  ASSERT_TRUE(model) << model.error().message;
+  write(*model);
+  config_.max_batch_size = 4;
+  config_.parameters["gpu_placement"] = "all";
+  const Status status = load();
+  ASSERT_TRUE(status) << status.error().message;
+  const auto one = instance();
+  for (const std::int64_t length : {7, 12, 7}) {
+    std::vector<std::int64_t> ids, mask;
+    for (std::int64_t i = 0; i < 2 * length; ++i) {
+      ids.push_back(i * 37 % 100);
+      mask.push_back(i < 2 * length - 3 ? 1 : 0);
+    }
+    std::vector<std::unique_ptr<core::Request>> requests;
+    requests.push_back(make_request(2, {make_tensor(DataType::kInt64, {2, length}, ids),
+                                        make_tensor(DataType::kInt64, {2, length}, mask)}));
+    Pending pending;
+    start(*one, pending, std::move(requests));
+    const auto responses = pending.wait();
+    ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+    const auto wanted =
+        embedding_of(*model, {2, static_cast<std::size_t>(length)}, ids, mask);
+    EXPECT_LT(engine::relative_l2(values_of<float>(responses[0].outputs[0]), wanted), 1e-4);
+  }
 }
 
 TEST_F(OpenShapeTest, AnOpenFirstExtentWithoutBatchesIsAShapeToo) {

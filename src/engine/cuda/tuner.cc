@@ -18,6 +18,7 @@ constexpr float kLargestStrictDistance = 2e-5f;
 constexpr int kQuickRepeats = 3;
 constexpr int kFinalRepeats = 11;
 constexpr std::size_t kFinalists = 3;
+constexpr std::size_t kFirstVariants = 3;  // of an implementation, tried where nothing is timed
 
 struct Candidate {
   Choice choice;
@@ -79,7 +80,6 @@ void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
     for (std::string& variant : *variants) {
       job.candidates.push_back({{implementation, std::move(variant), 0}, nullptr});
     }
-    if (!options.time_candidates && !job.candidates.empty()) return;
   }
 }
 
@@ -167,7 +167,7 @@ class Chooser {
   // Every candidate of the steps that the cache does not know, built side by side.
   Status build_unknown() {
     const std::vector<Job*> open = open_jobs();
-    if (open.empty()) return {};
+    if (open.empty() || !options_.time_candidates) return {};
     PROA_TRY(run_parallel(device_, options_.threads, open.size(),
                           [&](std::size_t i, Libraries& libraries) {
                             list_candidates(plan_.graph, *open[i], options_, libraries);
@@ -186,16 +186,38 @@ class Chooser {
   // Gives the job its kernel.
   Status decide(Job& job) {
     std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
-    if (!job.candidates.empty()) {
-      if (options_.time_candidates) {
-        PROA_TRY(time_all(job));
-      } else {
-        take(job, job.candidates.front());
-      }
+    if (!options_.time_candidates) {
+      PROA_TRY(take_first(job));
+    } else if (!job.candidates.empty()) {
+      PROA_TRY(time_all(job));
     }
     if (job.kernel == nullptr) PROA_TRY(take_plain(job));
-    cache_.put(device_.environment, job.step->signature, job.choice);
+    // What was not timed is no result to keep.
+    if (options_.time_candidates) {
+      cache_.put(device_.environment, job.step->signature, job.choice);
+    }
     job.candidates.clear();
+    return {};
+  }
+
+  // The first candidate that builds and runs.
+  Status take_first(Job& job) {
+    const Node& node = job.step->node;
+    PROA_ASSIGN(CandidateTimer timer, CandidateTimer::create(plan_.graph, node, libraries_));
+    for (Implementation implementation : implementations_to_try(*job.step, options_.avoid)) {
+      const auto variants = maker_of(implementation).variants(plan_.graph, node, libraries_);
+      if (!variants) continue;
+      for (std::size_t i = 0; i < std::min(kFirstVariants, variants->size()); ++i) {
+        Candidate candidate{{implementation, (*variants)[i], 0}, nullptr};
+        build_candidate(plan_.graph, *job.step, candidate, libraries_);
+        if (candidate.kernel == nullptr) continue;
+        ++built_;
+        PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, 1));
+        if (candidate.choice.microseconds == std::numeric_limits<float>::infinity()) continue;
+        take(job, candidate);
+        return {};
+      }
+    }
     return {};
   }
 

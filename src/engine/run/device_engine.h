@@ -23,7 +23,7 @@ struct DeviceModelOptions {
   std::vector<std::int64_t> buckets = {1};  // batch sizes that get plans of their own
   std::filesystem::path tuning_cache;       // read before and written after; empty: neither
   // Steps that the cache does not know: true times every candidate, false takes the first that
-  // builds.
+  // builds and runs, and keeps no result.
   bool time_candidates = true;
   int build_threads = 4;
   // Told about each bucket that is ready, on the loading thread; may be empty.
