@@ -285,6 +285,12 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kDepthwiseMaker;
     case Implementation::kStem:
       return kStemMaker;
+    case Implementation::kExpand:
+      return kExpandMaker;
+    case Implementation::kPictureDepthwise:
+      return kPictureDepthwiseMaker;
+    case Implementation::kCublasLtToFloat:
+      return kCublasLtToFloatMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:
