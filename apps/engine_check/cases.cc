@@ -97,7 +97,7 @@ std::vector<const engine::Step*> all_work(const engine::Plan& plan) {
 
 // Kernels of our own whose variants are all checked.
 constexpr Implementation kWithVariants[] = {Implementation::kDepthwise, Implementation::kStem,
-                                            Implementation::kExpand,
+                                            Implementation::kExpand, Implementation::kFewRows,
                                             Implementation::kPictureDepthwise};
 
 // Each variant is forced by a tuning cache that names it.

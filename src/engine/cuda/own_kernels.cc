@@ -283,6 +283,8 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kCublasLtMaker;
     case Implementation::kDepthwise:
       return kDepthwiseMaker;
+    case Implementation::kFewRows:
+      return kFewRowsMaker;
     case Implementation::kStem:
       return kStemMaker;
     case Implementation::kExpand:

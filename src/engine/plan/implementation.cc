@@ -98,6 +98,24 @@ Reason decline_lt_matmul(const Graph& graph, const Node& node, const Target&) {
   return {};
 }
 
+// Bound by the weights, which must lie in rows.
+Reason decline_few_rows(const Graph& graph, const Node& node, const Target&) {
+  const auto& matmul = std::get<MatMul>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  const Shape& weight = input_value(graph, node, 1).shape;
+  if (weight.rank() != 2) return "wants one matrix on the right";
+  if (matmul.transpose_a || !matmul.transpose_b) return "wants rows on both sides";
+  if (weight[1] % 8 != 0) return "wants sums over a multiple of 8";
+  if (graph.value(node.output()).elements() / weight[0] > 8) return "takes up to 8 rows";
+  if (has_residual(node)) return "adds no residual";
+  if (node.input(2) == kNoValue) return {};
+  const Value& bias = input_value(graph, node, 2);
+  const bool good =
+      constant_bias(graph, node) && bias.type == DataType::kFp32 && bias.elements() == weight[0];
+  return good ? "" : "wants a constant FP32 bias";
+}
+
 Reason decline_pool_vector(const Graph& graph, const Node& node, const Target&) {
   const auto& pool = std::get<Pool>(node.op);
   if (!all_half(graph, node)) return "computes in FP16 only";
@@ -233,7 +251,8 @@ constexpr ImplementationEntry kConv[] = {{Implementation::kDepthwise, decline_de
                                          {Implementation::kCudnnRuntime, decline_runtime},
                                          {Implementation::kCublasLt, decline_lt_conv},
                                          kReferenceEntry};
-constexpr ImplementationEntry kMatMul[] = {{Implementation::kCublasLt, decline_lt_matmul},
+constexpr ImplementationEntry kMatMul[] = {{Implementation::kFewRows, decline_few_rows},
+                                           {Implementation::kCublasLt, decline_lt_matmul},
                                            kReferenceEntry};
 constexpr ImplementationEntry kPool[] = {{Implementation::kPoolVector, decline_pool_vector},
                                          kReferenceEntry};
@@ -256,10 +275,17 @@ Reason decline_to_float(const Graph& graph, std::span<const Node* const> nodes,
   return decline_lt_matmul(graph, product, target);
 }
 
+Reason decline_few_rows_to_float(const Graph& graph, std::span<const Node* const> nodes,
+                                 const Target& target) {
+  if (graph.value(nodes[1]->output()).type != DataType::kFp32) return "answers in FP32";
+  return decline_few_rows(graph, *nodes[0], target);
+}
+
 constexpr std::string_view kTwoConvs[] = {Conv::kName, Conv::kName};
 constexpr std::string_view kPackAndTwoConvs[] = {Pack::kName, Conv::kName, Conv::kName};
 constexpr std::string_view kMatMulAndConvert[] = {MatMul::kName, Convert::kName};
 constexpr FusionEntry kFusions[] = {
+    {Implementation::kFewRows, kMatMulAndConvert, decline_few_rows_to_float},
     {Implementation::kCublasLtToFloat, kMatMulAndConvert, decline_to_float},
     {Implementation::kPictureDepthwise, kPackAndTwoConvs, decline_picture_depthwise},
     {Implementation::kExpand, kTwoConvs, decline_expand}};
@@ -278,6 +304,8 @@ std::string_view name_of(Implementation implementation) {
       return "cublaslt";
     case Implementation::kDepthwise:
       return "depthwise";
+    case Implementation::kFewRows:
+      return "few_rows";
     case Implementation::kStem:
       return "stem";
     case Implementation::kExpand:

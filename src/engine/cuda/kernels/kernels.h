@@ -132,6 +132,14 @@ cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWor
                                      const BlockTile& tile, int multiprocessors,
                                      cudaStream_t stream);
 
+// few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
+// kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in
+// FP16 or FP32. `block` threads, a multiple of 32.
+inline constexpr int kFewRows = 8;
+cudaError_t launch_few_rows(const void* x, const void* weight, const float* bias, Activation act,
+                            void* y, Number y_type, int rows, int columns, int inner, int block,
+                            cudaStream_t stream);
+
 // pool.cu: maxima, FP16, NHWC, c a multiple of 8.
 cudaError_t launch_max_pool(const void* x, void* y, const PoolShape& shape, cudaStream_t stream);
 
