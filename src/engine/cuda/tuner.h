@@ -13,10 +13,10 @@ namespace proa::engine::cuda {
 
 // A kernel for each step of a plan; steps of the same signature share one.
 struct ChosenKernels {
-  std::vector<std::shared_ptr<StepKernel>>
-      by_step;                  // null: the kernel of a step before does it too
+  // By step; null where the kernel of a step before does it too.
+  std::vector<std::shared_ptr<StepKernel>> by_step;
   std::vector<Choice> choices;  // by step
-  std::vector<int> fusions;  // by step: which of the plan's fusions its kernel computes, -1: none
+  std::vector<int> fusions;     // by step: which of the plan's fusions its kernel computes, or -1
   std::size_t workspace_bytes = 0;
   std::size_t built = 0;  // kernels that were built, tried ones included
   std::size_t timed = 0;
