@@ -87,20 +87,32 @@ engine::cuda::ModelOptions options_for(const Graph& graph, Implementation wanted
   return options;
 }
 
-// Kernels of our own have few variants: all of them are checked, each forced by a tuning cache that
-// names it.
+// What one kernel may compute: the steps of a plan and its fusions.
+std::vector<const engine::Step*> all_work(const engine::Plan& plan) {
+  std::vector<const engine::Step*> work;
+  for (const engine::Step& step : plan.steps) work.push_back(&step);
+  for (const engine::Fusion& fusion : plan.fusions) work.push_back(&fusion.step);
+  return work;
+}
+
+// Kernels of our own whose variants are all checked.
+constexpr Implementation kWithVariants[] = {Implementation::kDepthwise, Implementation::kStem,
+                                            Implementation::kExpand, Implementation::kFewRows,
+                                            Implementation::kPictureDepthwise};
+
+// Each variant is forced by a tuning cache that names it.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
                       const engine::cuda::DeviceInfo& device, engine::cuda::Libraries& libraries,
                       Report& report) {
   const std::filesystem::path file = "variant.txt";
-  for (const engine::Step& step : plan.steps) {
-    for (const Implementation own : {Implementation::kDepthwise, Implementation::kStem}) {
-      if (std::ranges::find(step.candidates, own) == step.candidates.end()) continue;
+  for (const engine::Step* step : all_work(plan)) {
+    for (const Implementation own : kWithVariants) {
+      if (std::ranges::find(step->candidates, own) == step->candidates.end()) continue;
       PROA_ASSIGN(const std::vector<std::string> variants,
-                  engine::cuda::maker_of(own).variants(plan.graph, step.node, libraries));
+                  engine::cuda::maker_of(own).variants(plan.graph, step->node, libraries));
       for (const std::string& variant : variants) {
         engine::TuningCache cache;
-        cache.put(device.environment, step.signature, {own, variant, 0});
+        cache.put(device.environment, step->signature, {own, variant, 0});
         PROA_TRY(cache.save_file(file));
         auto options = options_for(each.graph, own, false);
         options.tuning_cache = file;
@@ -125,8 +137,8 @@ Status check_cases(const std::string& folder, bool tune, Report& report) {
       continue;
     }
     std::set<Implementation> wanted;
-    for (const engine::Step& step : plan->steps) {
-      wanted.insert(step.candidates.begin(), step.candidates.end());
+    for (const engine::Step* step : all_work(*plan)) {
+      wanted.insert(step->candidates.begin(), step->candidates.end());
     }
     for (Implementation implementation : wanted) {
       PROA_TRY(check_loaded(each, fmt::format("{} by {}", each.name, name_of(implementation)),

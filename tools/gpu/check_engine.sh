@@ -3,7 +3,8 @@
 # unpacked folder of tools/gpu/pack_engine.py. Parts (default: all):
 #   cases      operator cases, every implementation, against the host reference
 #   tuned      the same with timed candidates
-#   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases
+#   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases; memcheck takes more than
+#              a second a check: name a folder with fewer of them in CASES
 #   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
 #   streams    ResNet-50 FP16, two streams at once
 #   load       ResNet-50 FP16 over UINT8 pixels through `proa serve`, closed loop of batch-1 requests
@@ -25,6 +26,7 @@ set -u
 cd "$(dirname "$0")"
 PYTHON=${PYTHON:-python3}
 BATCHES=${BATCHES:-1,8,64,256}
+CASES=${CASES:-cases}
 THREADS=${THREADS:-$(nproc)}
 OUT=${OUT:-.}
 packages=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
@@ -40,11 +42,11 @@ model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
 for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch networks photos serve streams load}; do
   case $name in
-    cases) part ./engine_check cases cases ;;
-    tuned) part ./engine_check cases cases --tune ;;
+    cases) part ./engine_check cases "$CASES" ;;
+    tuned) part ./engine_check cases "$CASES" --tune ;;
     sanitizer)
       for tool in memcheck racecheck; do
-        part compute-sanitizer --tool $tool --error-exitcode 9 ./engine_check cases cases
+        part compute-sanitizer --tool $tool --error-exitcode 9 ./engine_check cases "$CASES"
       done ;;
     resnet50)
       model

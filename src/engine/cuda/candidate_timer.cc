@@ -22,24 +22,21 @@ std::size_t sets_for(std::size_t rotated, std::size_t bytes) {
   return std::clamp<std::size_t>(rotated / std::max<std::size_t>(bytes, 1), 1, kMostSets);
 }
 
-// Numbers that keep the answer near one, whatever the length of the sums.
+// Numbers that keep the answer near one, whatever the length of the sums: weights are the constants
+// of two dimensions and more, and a convolution's say how many numbers it adds.
 float spread_of(const Graph& graph, const Node& node, std::size_t i) {
-  const bool linear =
-      std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
-  if (!linear || i != 1) return 1.0f;
-  const Value& weight = graph.value(node.inputs[1]);
-  const Shape& output = graph.value(node.output()).shape;
-  const auto conv = std::get_if<Conv>(&node.op);
-  const std::size_t axis = conv != nullptr ? image_axes(conv->layout).c : output.rank() - 1;
-  const auto sum_length = static_cast<float>(weight.elements() / output[axis]);
+  const Value& value = graph.value(node.inputs[i]);
+  if (!graph.is_constant(node.inputs[i]) || value.shape.rank() < 2) return 1.0f;
+  const std::size_t outputs = value.shape.rank() == 4 ? 0 : value.shape.rank() - 1;
+  const auto sum_length = static_cast<float>(value.elements() / value.shape[outputs]);
   return std::sqrt(3.0f / std::max(sum_length, 1.0f));
 }
 
 }  // namespace
 
 Result<CandidateTimer> CandidateTimer::create(const Graph& graph, const Node& node,
-                                              Libraries& libraries) {
-  CandidateTimer timer(graph, node, libraries);
+                                              std::size_t parts, Libraries& libraries) {
+  CandidateTimer timer(graph, node, parts, libraries);
   PROA_ASSIGN(timer.stream_, make_stream());
   PROA_ASSIGN(timer.begin_, make_event(true));
   PROA_ASSIGN(timer.end_, make_event(true));
@@ -158,18 +155,42 @@ Result<float> CandidateTimer::time(StepKernel& kernel, int repeats) {
   return times[static_cast<std::size_t>(repeats / 2)];
 }
 
+Status CandidateTimer::run_plain() {
+  std::size_t next = 0;  // of the operands
+  const void* handed_on = nullptr;
+  between_.clear();
+  const std::vector<const Node*> parts =
+      parts_ == 1 ? std::vector{node_} : parts_of(*graph_, *node_, parts_);
+  for (const Node* part : parts) {
+    PROA_ASSIGN(const std::unique_ptr<StepKernel> plain,
+                kReferenceMaker.build(*graph_, *part, "", *libraries_));
+    Arguments made;
+    if (handed_on != nullptr) made.inputs.push_back(handed_on);
+    const std::size_t end = next + input_places(*part) - made.inputs.size();
+    for (; next < std::min(end, inputs_.size()); ++next) {
+      made.inputs.push_back(inputs_[next].memory.data());
+    }
+    made.output = second_output_.data();
+    if (part->output() != node_->output()) {
+      PROA_ASSIGN(between_.emplace_back(),
+                  DeviceMemory::allocate(graph_->value(part->output()).bytes(), "tuning"));
+      made.output = between_.back().data();
+    }
+    PROA_TRY(plain->launch(made, *libraries_, stream_.get()));
+    handed_on = made.output;
+  }
+  return {};
+}
+
 Result<float> CandidateTimer::distance_from_plain(StepKernel& kernel) {
-  PROA_ASSIGN(const std::unique_ptr<StepKernel> plain,
-              kReferenceMaker.build(*graph_, *node_, "", *libraries_));
   PROA_ASSIGN(const Arguments ours, arguments(kernel, 0));
-  PROA_ASSIGN(const Arguments theirs, arguments(*plain, 0, second_output_.data()));
   PROA_CUDA(cudaMemsetAsync(ours.output, 0xff, output_.stride, stream_.get()));
   PROA_CUDA(cudaMemsetAsync(sums_.data(), 0, 3 * sizeof(float), stream_.get()));
   PROA_TRY(kernel.launch(ours, *libraries_, stream_.get()));
-  PROA_TRY(plain->launch(theirs, *libraries_, stream_.get()));
+  PROA_TRY(run_plain());
   const Value& value = graph_->value(node_->output());
   const Number type = number_of(value.type);
-  PROA_CUDA(launch_compare({ours.output, type}, {theirs.output, type}, value.elements(),
+  PROA_CUDA(launch_compare({ours.output, type}, {second_output_.data(), type}, value.elements(),
                            static_cast<float*>(sums_.data()), stream_.get()));
   float sums[3] = {};
   PROA_CUDA(

@@ -11,8 +11,9 @@ namespace proa::engine::cuda {
 // rotate (48 MB), else everything does (200 MB).
 class CandidateTimer {
  public:
-  // `graph` and `libraries` must outlive it.
-  static Result<CandidateTimer> create(const Graph& graph, const Node& node, Libraries& libraries);
+  // For a step of `parts` nodes (several: a fusion). `graph` and `libraries` must outlive it.
+  static Result<CandidateTimer> create(const Graph& graph, const Node& node, std::size_t parts,
+                                       Libraries& libraries);
 
   // The time of one launch in microseconds: median of `repeats` replays of a captured graph.
   // Errors: what the kernel answered; kUnavailable when the device broke.
@@ -22,15 +23,18 @@ class CandidateTimer {
   Result<float> distance_from_plain(StepKernel& kernel);
 
  private:
-  CandidateTimer(const Graph& graph, const Node& node, Libraries& libraries)
-      : graph_(&graph), node_(&node), libraries_(&libraries) {}
+  CandidateTimer(const Graph& graph, const Node& node, std::size_t parts, Libraries& libraries)
+      : graph_(&graph), node_(&node), parts_(parts), libraries_(&libraries) {}
   Status allocate();
   Status fill();
   Result<Arguments> arguments(const StepKernel& kernel, std::size_t set);
   Result<Arguments> arguments(const StepKernel& kernel, std::size_t set, void* output);
+  // The plain kernels on the first set of operands, into second_output_.
+  Status run_plain();
 
   const Graph* graph_;
   const Node* node_;
+  std::size_t parts_;
   Libraries* libraries_;
   Stream stream_;
   Event begin_, end_;
@@ -44,6 +48,7 @@ class CandidateTimer {
   std::vector<Operand> inputs_;
   Operand output_;
   DeviceMemory workspace_, second_output_, sums_;
+  std::vector<DeviceMemory> between_;  // what the plain kernels of a fusion hand on
 };
 
 }  // namespace proa::engine::cuda

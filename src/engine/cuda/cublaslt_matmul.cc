@@ -1,6 +1,7 @@
 // Matrix products with bias, residual and relu in cuBLASLt's epilogue: MatMul with a constant
 // matrix on the right, and 1x1 convolutions over NHWC pixels. A variant is the algorithm as the
-// library wrote it, in hexadecimal; it is good for that library version.
+// library wrote it, in hexadecimal; it is good for that library version. A product in FP16 can also
+// be answered in FP32, which saves the convert behind it.
 // Source: cuBLAS 13 documentation, "Using the cuBLASLt API".
 #include <array>
 #include <charconv>
@@ -15,15 +16,16 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kMostAlgorithms = 16;
 
-// y[rows, outs] = act(x[rows, inner] * weight + bias + residual), all FP16 or all FP32, with FP32
-// sums.
+// y[rows, outs] = act(x[rows, inner] * weight + bias + residual), all FP16 or all FP32 (`to_float`:
+// y and bias alone), with FP32 sums.
 // `turned`: the weight is [outs, inner], else [inner, outs].
 struct Problem {
   std::int64_t rows = 0, inner = 0, outs = 0;
   bool turned = true, bias = false, residual = false, relu = false;
-  bool half = true, tf32 = false;
+  bool half = true, tf32 = false, to_float = false;
 
   cudaDataType_t type() const { return half ? CUDA_R_16F : CUDA_R_32F; }
+  cudaDataType_t output_type() const { return to_float ? CUDA_R_32F : type(); }
 };
 
 Problem problem_of(const Graph& graph, const Node& node) {
@@ -75,10 +77,9 @@ Status set(const MatmulDescriptor& matmul, cublasLtMatmulDescAttributes_t name, 
   return {};
 }
 
-Result<LayoutDescriptor> make_layout(const Problem& problem, std::int64_t rows,
-                                     std::int64_t columns) {
+Result<LayoutDescriptor> make_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns) {
   cublasLtMatrixLayout_t layout = nullptr;
-  PROA_CUBLAS(cublasLtMatrixLayoutCreate(&layout, problem.type(), static_cast<std::uint64_t>(rows),
+  PROA_CUBLAS(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
                                          static_cast<std::uint64_t>(columns), rows));
   return LayoutDescriptor(layout);
 }
@@ -99,12 +100,13 @@ Result<Descriptors> describe(const Problem& problem) {
   PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_TRANSA, left));
   PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem)));
   if (problem.bias) {
-    PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, problem.type()));
+    PROA_TRY(set(made.matmul, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, problem.output_type()));
   }
-  PROA_ASSIGN(made.weight, problem.turned ? make_layout(problem, problem.inner, problem.outs)
-                                          : make_layout(problem, problem.outs, problem.inner));
-  PROA_ASSIGN(made.x, make_layout(problem, problem.inner, problem.rows));
-  PROA_ASSIGN(made.y, make_layout(problem, problem.outs, problem.rows));
+  const cudaDataType_t type = problem.type();
+  PROA_ASSIGN(made.weight, problem.turned ? make_layout(type, problem.inner, problem.outs)
+                                          : make_layout(type, problem.outs, problem.inner));
+  PROA_ASSIGN(made.x, make_layout(type, problem.inner, problem.rows));
+  PROA_ASSIGN(made.y, make_layout(problem.output_type(), problem.outs, problem.rows));
   return made;
 }
 
@@ -134,8 +136,9 @@ class LtMatmul final : public StepKernel {
       : descriptors_(std::move(descriptors)), problem_(problem), algorithm_(algorithm) {}
 
   std::size_t workspace_bytes() const override { return kWorkspaceBytes; }
-  DataType constant_type(std::size_t, DataType) const override {
-    return problem_.half ? DataType::kFp16 : DataType::kFp32;
+  DataType constant_type(std::size_t i, DataType) const override {
+    const bool half = problem_.half && !(problem_.to_float && i == 2);
+    return half ? DataType::kFp16 : DataType::kFp32;
   }
 
   Status launch(const Arguments& arguments, Libraries& libraries, cudaStream_t stream) override {
@@ -158,9 +161,8 @@ class LtMatmul final : public StepKernel {
   cublasLtMatmulAlgo_t algorithm_;
 };
 
-Result<std::vector<std::string>> variants(const Graph& graph, const Node& node,
-                                          Libraries& libraries) {
-  PROA_ASSIGN(const Descriptors made, describe(problem_of(graph, node)));
+Result<std::vector<std::string>> variants_of(const Problem& problem, Libraries& libraries) {
+  PROA_ASSIGN(const Descriptors made, describe(problem));
   cublasLtMatmulPreference_t raw = nullptr;
   PROA_CUBLAS(cublasLtMatmulPreferenceCreate(&raw));
   const Preference preference(raw);
@@ -179,16 +181,40 @@ Result<std::vector<std::string>> variants(const Graph& graph, const Node& node,
   return list;
 }
 
-Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
-                                          std::string_view variant, Libraries&) {
+Result<std::unique_ptr<StepKernel>> build_of(const Problem& problem, std::string_view variant) {
   PROA_ASSIGN(const cublasLtMatmulAlgo_t algorithm, from_hex(variant));
-  const Problem problem = problem_of(graph, node);
   PROA_ASSIGN(Descriptors made, describe(problem));
   return std::make_unique<LtMatmul>(std::move(made), problem, algorithm);
+}
+
+Result<std::vector<std::string>> variants(const Graph& graph, const Node& node,
+                                          Libraries& libraries) {
+  return variants_of(problem_of(graph, node), libraries);
+}
+Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
+                                          std::string_view variant, Libraries&) {
+  return build_of(problem_of(graph, node), variant);
+}
+
+// A product and the convert to FP32 behind it.
+Problem problem_to_float(const Graph& graph, const Node& node) {
+  Problem problem = problem_of(graph, *parts_of(graph, node, 2)[0]);
+  problem.to_float = true;
+  return problem;
+}
+Result<std::vector<std::string>> variants_to_float(const Graph& graph, const Node& node,
+                                                   Libraries& libraries) {
+  return variants_of(problem_to_float(graph, node), libraries);
+}
+Result<std::unique_ptr<StepKernel>> build_to_float(const Graph& graph, const Node& node,
+                                                   std::string_view variant, Libraries&) {
+  return build_of(problem_to_float(graph, node), variant);
 }
 
 }  // namespace
 
 const KernelMaker kCublasLtMaker = {Implementation::kCublasLt, variants, build};
+const KernelMaker kCublasLtToFloatMaker = {Implementation::kCublasLtToFloat, variants_to_float,
+                                           build_to_float};
 
 }  // namespace proa::engine::cuda

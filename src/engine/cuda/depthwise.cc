@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/cuda/depthwise_work.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
 
 namespace proa::engine::cuda {
 namespace {
-
-DepthwiseShape depthwise_shape(const Graph& graph, const Node& node) {
-  const ConvShape s = conv_shape(graph, node);
-  return {s.n, s.h, s.w, s.c, s.p, s.q, s.r, s.stride_h, s.pad_h, s.pad_w};
-}
 
 std::string to_string(const DepthwiseTile& tile) {
   std::string text = fmt::format("{}x{} v{} c{}", tile.rows, tile.columns, tile.vector, tile.chunk);
@@ -43,28 +39,22 @@ bool fits(const DepthwiseShape& shape, const DepthwiseTile& tile) {
 
 class DepthwiseKernel final : public StepKernel {
  public:
-  DepthwiseKernel(const DepthwiseShape& shape, const Conv& conv, const DepthwiseTile& tile)
-      : shape_(shape), act_(conv.act), tile_(tile) {
-    if (conv.input_max > 0) input_max_ = conv.input_max;
-  }
+  DepthwiseKernel(const DepthwiseWork& work, const DepthwiseTile& tile)
+      : work_(work), tile_(tile) {}
 
   Status launch(const Arguments& arguments, Libraries&, cudaStream_t stream) override {
-    const void* bias = arguments.inputs.size() > 2 ? arguments.inputs[2] : nullptr;
-    PROA_CUDA(launch_depthwise(arguments.inputs[0], arguments.inputs[1],
-                               static_cast<const float*>(bias), arguments.output, shape_,
-                               input_max_, act_, tile_, stream));
+    PROA_CUDA(
+        launch_depthwise(arguments.inputs[0], with_pointers(work_, arguments, 1), tile_, stream));
     return {};
   }
 
  private:
-  DepthwiseShape shape_;
-  Activation act_;
+  DepthwiseWork work_;
   DepthwiseTile tile_;
-  float input_max_ = std::numeric_limits<float>::infinity();
 };
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
-  const DepthwiseShape shape = depthwise_shape(graph, node);
+  const DepthwiseShape shape = depthwise_work(graph, node).shape;
   std::vector<std::string> list;
   for (const DepthwiseTile& tile : kTiles) {
     if (fits(shape, tile)) list.push_back(to_string(tile));
@@ -78,11 +68,28 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
   if (found == std::end(kTiles)) {
     return error::invalid_argument("'{}' is no depthwise tile", variant);
   }
-  return std::make_unique<DepthwiseKernel>(depthwise_shape(graph, node), std::get<Conv>(node.op),
-                                           *found);
+  return std::make_unique<DepthwiseKernel>(depthwise_work(graph, node), *found);
 }
 
 }  // namespace
+
+DepthwiseWork depthwise_work(const Graph& graph, const Node& node) {
+  const auto& conv = std::get<Conv>(node.op);
+  const ConvShape s = conv_shape(graph, node);
+  DepthwiseWork work{};
+  work.shape = {s.n, s.h, s.w, s.c, s.p, s.q, s.r, s.stride_h, s.pad_h, s.pad_w};
+  work.input_max = conv.input_max > 0 ? conv.input_max : std::numeric_limits<float>::infinity();
+  work.act = conv.act;
+  return work;
+}
+
+DepthwiseWork with_pointers(DepthwiseWork work, const Arguments& arguments, std::size_t at) {
+  work.weight = arguments.inputs[at];
+  const bool has_bias = arguments.inputs.size() > at + 1;
+  work.bias = has_bias ? static_cast<const float*>(arguments.inputs[at + 1]) : nullptr;
+  work.y = arguments.output;
+  return work;
+}
 
 const KernelMaker kDepthwiseMaker = {Implementation::kDepthwise, variants, build};
 

@@ -29,6 +29,13 @@ Result<DeviceInfo> open_device(int index) {
   return info;
 }
 
+Result<int> multiprocessor_count() {
+  int device = 0, count = 0;
+  PROA_CUDA(cudaGetDevice(&device));
+  PROA_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
 Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes, std::string_view what) {
   void* data = nullptr;
   const cudaError_t code = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));

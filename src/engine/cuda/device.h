@@ -28,6 +28,9 @@ struct DeviceInfo {
 // no driver or device, kNotFound when the index is too large; both say what to do.
 Result<DeviceInfo> open_device(int index);
 
+// Of the calling thread's device.
+Result<int> multiprocessor_count();
+
 // A block of device memory.
 class DeviceMemory {
  public:

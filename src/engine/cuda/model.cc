@@ -41,8 +41,9 @@ Status CudaModel::add_bucket(const Graph& graph, std::int64_t batch, TuningCache
   PROA_ASSIGN(bucket.plan, lower(std::move(resized), Target{device_.compute_capability}));
   PROA_ASSIGN(bucket.kernels, choose_kernels(bucket.plan, device_, *libraries_, cache, options));
   for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
-    const Node& node = bucket.plan.steps[i].node;
+    const Node& node = work_of(bucket.plan, bucket.kernels, i).node;
     std::vector<const void*>& pointers = bucket.constants.emplace_back(node.inputs.size());
+    if (bucket.kernels.by_step[i] == nullptr) continue;
     for (std::size_t j = 0; j < node.inputs.size(); ++j) {
       const ValueId id = node.inputs[j];
       if (id == kNoValue) continue;
@@ -69,10 +70,11 @@ std::string CudaModel::report() const {
         static_cast<double>(bucket.kernels.workspace_bytes) / (1 << 20), bucket.kernels.built,
         bucket.kernels.timed);
     for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+      if (bucket.kernels.by_step[i] == nullptr) continue;
       const Choice& choice = bucket.kernels.choices[i];
       text += fmt::format("  {:8.2f} us  {} {}  {}\n", choice.microseconds,
                           name_of(choice.implementation), choice.variant.substr(0, 40),
-                          bucket.plan.steps[i].signature);
+                          work_of(bucket.plan, bucket.kernels, i).signature);
     }
   }
   return text +
@@ -158,7 +160,8 @@ Status ModelStream::enqueue(const CudaModel::Bucket& bucket, const Slot& slot,
     }
   };
   for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
-    const Node& node = bucket.plan.steps[i].node;
+    if (bucket.kernels.by_step[i] == nullptr) continue;
+    const Node& node = work_of(bucket.plan, bucket.kernels, i).node;
     Arguments arguments;
     for (std::size_t j = 0; j < node.inputs.size(); ++j) {
       const void* constant = bucket.constants[i][j];

@@ -311,8 +311,16 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kCublasLtMaker;
     case Implementation::kDepthwise:
       return kDepthwiseMaker;
+    case Implementation::kFewRows:
+      return kFewRowsMaker;
     case Implementation::kStem:
       return kStemMaker;
+    case Implementation::kExpand:
+      return kExpandMaker;
+    case Implementation::kPictureDepthwise:
+      return kPictureDepthwiseMaker;
+    case Implementation::kCublasLtToFloat:
+      return kCublasLtToFloatMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:

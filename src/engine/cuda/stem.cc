@@ -41,9 +41,7 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
   const auto found = std::ranges::find(kNames, variant);
   if (found == kNames.end()) return error::invalid_argument("'{}' is no stem tile", variant);
-  int device = 0, multiprocessors = 0;
-  PROA_CUDA(cudaGetDevice(&device));
-  PROA_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  PROA_ASSIGN(const int multiprocessors, multiprocessor_count());
   return std::make_unique<StemKernel>(
       stem_shape(graph, node), number_of(graph.value(node.inputs[0]).type),
       static_cast<StemTile>(found - kNames.begin()), multiprocessors);

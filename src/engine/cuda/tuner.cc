@@ -28,6 +28,7 @@ struct Candidate {
 // Everything about one distinct signature of the plan.
 struct Job {
   const Step* step = nullptr;
+  std::size_t parts = 1;  // steps of the plan; several: a fusion, which the plan can do without
   std::vector<Candidate> candidates;
   std::string why;  // what failed last, for the error when nothing is left
   std::shared_ptr<StepKernel> kernel;
@@ -60,18 +61,18 @@ Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
 }
 
 // The plain kernel is a candidate only where nothing else is.
-std::vector<Implementation> implementations_to_try(const Step& step,
+std::vector<Implementation> implementations_to_try(const Job& job,
                                                    const std::set<Implementation>& avoid) {
-  std::vector<Implementation> list = step.candidates;
+  std::vector<Implementation> list = job.step->candidates;
   const auto avoided = [&](Implementation each) { return avoid.contains(each); };
-  if (!std::ranges::all_of(list, avoided)) std::erase_if(list, avoided);
+  if (job.parts > 1 || !std::ranges::all_of(list, avoided)) std::erase_if(list, avoided);
   if (list.size() > 1) std::erase(list, Implementation::kReference);
   return list;
 }
 
 void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
                      Libraries& libraries) {
-  for (Implementation implementation : implementations_to_try(*job.step, options.avoid)) {
+  for (Implementation implementation : implementations_to_try(job, options.avoid)) {
     auto variants = maker_of(implementation).variants(graph, job.step->node, libraries);
     if (!variants) {
       job.why = variants.error().message;
@@ -121,6 +122,11 @@ class Chooser {
     for (const Step& step : plan_.steps) {
       Job& job = jobs_[step.signature];
       if (job.step == nullptr) job.step = &step;
+    }
+    for (const Fusion& fusion : plan_.fusions) {
+      Job& job = jobs_[fusion.step.signature];
+      job.step = &fusion.step;
+      job.parts = fusion.count;
     }
     PROA_TRY(build_known());
     PROA_TRY(build_unknown());
@@ -191,6 +197,7 @@ class Chooser {
     } else if (!job.candidates.empty()) {
       PROA_TRY(time_all(job));
     }
+    if (job.kernel == nullptr && job.parts > 1) return {};
     if (job.kernel == nullptr) PROA_TRY(take_plain(job));
     // What was not timed is no result to keep.
     if (options_.time_candidates) {
@@ -254,7 +261,7 @@ class Chooser {
 
   Status time_all(Job& job) {
     PROA_ASSIGN(CandidateTimer timer,
-                CandidateTimer::create(plan_.graph, job.step->node, libraries_));
+                CandidateTimer::create(plan_.graph, job.step->node, job.parts, libraries_));
     for (Candidate& candidate : job.candidates) {
       PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, kQuickRepeats));
     }
@@ -279,17 +286,55 @@ class Chooser {
     return {};
   }
 
-  Result<ChosenKernels> collect() {
+  ChosenKernels collect() {
     ChosenKernels chosen;
     for (const Step& step : plan_.steps) {
       const Job& job = jobs_.at(step.signature);
       chosen.by_step.push_back(job.kernel);
       chosen.choices.push_back(job.choice);
-      chosen.workspace_bytes = std::max(chosen.workspace_bytes, job.kernel->workspace_bytes());
+    }
+    chosen.fusions.assign(plan_.steps.size(), -1);
+    for (const std::size_t fusion : worthwhile_fusions(chosen)) take_fusion(chosen, fusion);
+    for (const auto& kernel : chosen.by_step) {
+      if (kernel == nullptr) continue;
+      chosen.workspace_bytes = std::max(chosen.workspace_bytes, kernel->workspace_bytes());
     }
     chosen.built = built_;
     chosen.timed = timed_;
     return chosen;
+  }
+
+  // Those that are no slower than their steps, the largest gain first.
+  std::vector<std::size_t> worthwhile_fusions(const ChosenKernels& apart) const {
+    std::vector<std::pair<float, std::size_t>> gains;
+    for (std::size_t i = 0; i < plan_.fusions.size(); ++i) {
+      const Fusion& fusion = plan_.fusions[i];
+      const Job& job = jobs_.at(fusion.step.signature);
+      float gain = -job.choice.microseconds;
+      for (std::size_t j = 0; j < fusion.count; ++j) {
+        gain += apart.choices[fusion.first + j].microseconds;
+      }
+      if (job.kernel != nullptr && gain >= 0) gains.emplace_back(-gain, i);
+    }
+    std::ranges::sort(gains);
+    std::vector<std::size_t> order;
+    for (const auto& [gain, fusion] : gains) order.push_back(fusion);
+    return order;
+  }
+
+  // Unless another fusion has one of the steps already.
+  void take_fusion(ChosenKernels& chosen, std::size_t index) const {
+    const Fusion& fusion = plan_.fusions[index];
+    const Job& job = jobs_.at(fusion.step.signature);
+    for (std::size_t i = fusion.first; i < fusion.first + fusion.count; ++i) {
+      if (chosen.fusions[i] >= 0) return;
+    }
+    for (std::size_t i = fusion.first; i < fusion.first + fusion.count; ++i) {
+      chosen.fusions[i] = static_cast<int>(index);
+      chosen.by_step[i] = nullptr;
+    }
+    chosen.by_step[fusion.first] = job.kernel;
+    chosen.choices[fusion.first] = job.choice;
   }
 
   const Plan& plan_;
@@ -307,6 +352,11 @@ Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
                                      Libraries& libraries, TuningCache& cache,
                                      const TunerOptions& options) {
   return Chooser(plan, device, libraries, cache, options).run();
+}
+
+const Step& work_of(const Plan& plan, const ChosenKernels& kernels, std::size_t i) {
+  const int fusion = kernels.fusions[i];
+  return fusion < 0 ? plan.steps[i] : plan.fusions[static_cast<std::size_t>(fusion)].step;
 }
 
 }  // namespace proa::engine::cuda

@@ -13,8 +13,10 @@ namespace proa::engine::cuda {
 
 // A kernel for each step of a plan; steps of the same signature share one.
 struct ChosenKernels {
+  // By step; null where the kernel of a step before does it too.
   std::vector<std::shared_ptr<StepKernel>> by_step;
   std::vector<Choice> choices;  // by step
+  std::vector<int> fusions;     // by step: which of the plan's fusions its kernel computes, or -1
   std::size_t workspace_bytes = 0;
   std::size_t built = 0;  // kernels that were built, tried ones included
   std::size_t timed = 0;
@@ -31,11 +33,14 @@ struct TunerOptions {
 
 // Chooses and builds the kernels of a plan. Candidates are timed inside captured graphs over
 // rotating buffers of random numbers; the fastest whose answer agrees with the plain kernel wins
-// and is put into `cache`. Uses the calling thread's device.
-// Errors: kInternal naming a step for which nothing could be built; kUnavailable when the device
-// broke.
+// and is put into `cache`. A fusion is taken where its kernel is faster than its steps apart. Uses
+// the calling thread's device. Errors: kInternal naming a step for which nothing could be built;
+// kUnavailable when the device broke.
 Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
                                      Libraries& libraries, TuningCache& cache,
                                      const TunerOptions& options);
+
+// What the kernel of step `i` computes: the step or a fusion that begins with it.
+const Step& work_of(const Plan& plan, const ChosenKernels& kernels, std::size_t i);
 
 }  // namespace proa::engine::cuda

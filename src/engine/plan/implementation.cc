@@ -67,13 +67,19 @@ Reason decline_runtime(const Graph& graph, const Node& node, const Target& targe
   return {};
 }
 
+bool is_matrix_product(const Graph& graph, const Node& node) {
+  const auto& conv = std::get<Conv>(node.op);
+  const Shape& weight = input_value(graph, node, 1).shape;
+  const Dims none = {0, 0}, one = {1, 1};
+  return weight[1] == 1 && weight[2] == 1 && conv.strides == one && conv.pads_begin == none &&
+         conv.pads_end == none && conv.groups == 1;
+}
+
 Reason decline_lt_conv(const Graph& graph, const Node& node, const Target&) {
   if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
   const auto& conv = std::get<Conv>(node.op);
   const Shape& weight = input_value(graph, node, 1).shape;
-  const Dims none = {0, 0}, one = {1, 1};
-  if (weight[1] != 1 || weight[2] != 1 || conv.strides != one || conv.pads_begin != none ||
-      conv.pads_end != none || conv.groups != 1) {
+  if (!is_matrix_product(graph, node)) {
     return "is a matrix product: 1x1, stride 1, no padding, no groups";
   }
   if (weight[0] % 8 != 0 || weight[3] % 8 != 0) return "wants multiples of 8 channels";
@@ -90,6 +96,24 @@ Reason decline_lt_matmul(const Graph& graph, const Node& node, const Target&) {
   if (input_value(graph, node, 1).shape.rank() != 2) return "wants one matrix on the right";
   if (!identity_or_relu(matmul.act)) return "applies relu only";
   return {};
+}
+
+// Bound by the weights, which must lie in rows.
+Reason decline_few_rows(const Graph& graph, const Node& node, const Target&) {
+  const auto& matmul = std::get<MatMul>(node.op);
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (!graph.is_constant(node.inputs[1])) return "wants constant weights";
+  const Shape& weight = input_value(graph, node, 1).shape;
+  if (weight.rank() != 2) return "wants one matrix on the right";
+  if (matmul.transpose_a || !matmul.transpose_b) return "wants rows on both sides";
+  if (weight[1] % 8 != 0) return "wants sums over a multiple of 8";
+  if (graph.value(node.output()).elements() / weight[0] > 8) return "takes up to 8 rows";
+  if (has_residual(node)) return "adds no residual";
+  if (node.input(2) == kNoValue) return {};
+  const Value& bias = input_value(graph, node, 2);
+  const bool good =
+      constant_bias(graph, node) && bias.type == DataType::kFp32 && bias.elements() == weight[0];
+  return good ? "" : "wants a constant FP32 bias";
 }
 
 Reason decline_pool_vector(const Graph& graph, const Node& node, const Target&) {
@@ -111,6 +135,53 @@ Reason decline_depthwise(const Graph& graph, const Node& node, const Target&) {
 }
 
 bool float_type(DataType type) { return type == DataType::kFp16 || type == DataType::kFp32; }
+
+// What our kernels that compute `first` on the way to a depthwise convolution want of it.
+Reason decline_before_depthwise(const Graph& graph, const Node& first, const Target& target) {
+  if (target.compute_capability < 80) return "needs compute capability 8.0";
+  if (!all_half(graph, first)) return "computes in FP16 only";
+  if (Reason reason = conv_basics(graph, first); !reason.empty()) return reason;
+  if (has_residual(first)) return "adds no residual";
+  const Activation& act = std::get<Conv>(first.op).act;
+  if (!identity_or_relu(act) && act.function != Function::kClamp) {
+    return "applies bounds only between the two";
+  }
+  const bool float_bias =
+      first.input(2) == kNoValue || input_value(graph, first, 2).type == DataType::kFp32;
+  return float_bias ? "" : "wants an FP32 bias";
+}
+
+// A 1x1 convolution whose pixels stay in shared memory for the depthwise one behind it.
+Reason decline_expand(const Graph& graph, std::span<const Node* const> nodes,
+                      const Target& target) {
+  const Node& first = *nodes[0];
+  if (Reason reason = decline_before_depthwise(graph, first, target); !reason.empty()) {
+    return reason;
+  }
+  if (!is_matrix_product(graph, first)) return "wants a 1x1 convolution by 1 first";
+  const std::int64_t channels = input_value(graph, first, 0).shape[3];
+  if (channels % 8 != 0 || channels > 256) return "wants up to 256 channels, a multiple of 8";
+  return depthwise_obstacle(graph, *nodes[1]);
+}
+
+Reason decline_picture_depthwise(const Graph& graph, std::span<const Node* const> nodes,
+                                 const Target& target) {
+  const Node &pack = *nodes[0], &first = *nodes[1], &second = *nodes[2];
+  const DataType from = input_value(graph, pack, 0).type;
+  if (!float_type(from) && from != DataType::kUint8) return "reads UINT8, FP16 and FP32 only";
+  if (Reason reason = decline_before_depthwise(graph, first, target); !reason.empty()) {
+    return reason;
+  }
+  const auto& conv = std::get<Conv>(first.op);
+  const Shape& weight = input_value(graph, first, 1).shape;
+  const Dims one = {1, 1}, two = {2, 2};
+  if (weight[1] != 3 || weight[2] != 3 || weight[3] != 4 || conv.groups != 1) {
+    return "wants 3x3 filters of packed pixels";
+  }
+  if (conv.strides != two || conv.dilations != one) return "moves by 2";
+  if (Reason reason = depthwise_obstacle(graph, second); !reason.empty()) return reason;
+  return input_value(graph, second, 1).shape[1] == 3 ? "" : "wants 3x3 depthwise";
+}
 
 // Elements side by side, or one vector along the last dimension against all of them.
 Reason decline_pointwise(const Graph& graph, const Node& node, const Target&) {
@@ -180,7 +251,8 @@ constexpr ImplementationEntry kConv[] = {{Implementation::kDepthwise, decline_de
                                          {Implementation::kCudnnRuntime, decline_runtime},
                                          {Implementation::kCublasLt, decline_lt_conv},
                                          kReferenceEntry};
-constexpr ImplementationEntry kMatMul[] = {{Implementation::kCublasLt, decline_lt_matmul},
+constexpr ImplementationEntry kMatMul[] = {{Implementation::kFewRows, decline_few_rows},
+                                           {Implementation::kCublasLt, decline_lt_matmul},
                                            kReferenceEntry};
 constexpr ImplementationEntry kPool[] = {{Implementation::kPoolVector, decline_pool_vector},
                                          kReferenceEntry};
@@ -194,7 +266,33 @@ constexpr ImplementationEntry kStemList[] = {{Implementation::kStem, decline_ste
                                              {Implementation::kReference, decline_stem}};
 constexpr ImplementationEntry kOther[] = {kReferenceEntry};
 
+Reason decline_to_float(const Graph& graph, std::span<const Node* const> nodes,
+                        const Target& target) {
+  const Node &product = *nodes[0], &convert = *nodes[1];
+  if (!all_half(graph, product)) return "wants an FP16 product";
+  if (graph.value(convert.output()).type != DataType::kFp32) return "answers in FP32";
+  if (has_residual(product)) return "adds no residual";
+  return decline_lt_matmul(graph, product, target);
+}
+
+Reason decline_few_rows_to_float(const Graph& graph, std::span<const Node* const> nodes,
+                                 const Target& target) {
+  if (graph.value(nodes[1]->output()).type != DataType::kFp32) return "answers in FP32";
+  return decline_few_rows(graph, *nodes[0], target);
+}
+
+constexpr std::string_view kTwoConvs[] = {Conv::kName, Conv::kName};
+constexpr std::string_view kPackAndTwoConvs[] = {Pack::kName, Conv::kName, Conv::kName};
+constexpr std::string_view kMatMulAndConvert[] = {MatMul::kName, Convert::kName};
+constexpr FusionEntry kFusions[] = {
+    {Implementation::kFewRows, kMatMulAndConvert, decline_few_rows_to_float},
+    {Implementation::kCublasLtToFloat, kMatMulAndConvert, decline_to_float},
+    {Implementation::kPictureDepthwise, kPackAndTwoConvs, decline_picture_depthwise},
+    {Implementation::kExpand, kTwoConvs, decline_expand}};
+
 }  // namespace
+
+std::span<const FusionEntry> fusion_implementations() { return kFusions; }
 
 std::string_view name_of(Implementation implementation) {
   switch (implementation) {
@@ -206,8 +304,16 @@ std::string_view name_of(Implementation implementation) {
       return "cublaslt";
     case Implementation::kDepthwise:
       return "depthwise";
+    case Implementation::kFewRows:
+      return "few_rows";
     case Implementation::kStem:
       return "stem";
+    case Implementation::kExpand:
+      return "expand";
+    case Implementation::kPictureDepthwise:
+      return "picture_depthwise";
+    case Implementation::kCublasLtToFloat:
+      return "cublaslt_to_float";
     case Implementation::kPack:
       return "pack";
     case Implementation::kPoolVector:

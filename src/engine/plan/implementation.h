@@ -14,7 +14,11 @@ enum class Implementation : std::uint8_t {
   kCudnnRuntime,      // cuDNN graph with the bias in FP32 and first: kernels compiled at load
   kCublasLt,          // a matrix product with bias, residual and relu in its epilogue
   kDepthwise,         // own kernels
+  kFewRows,           // a matrix product; fused: and the convert to FP32 behind it
   kStem,
+  kExpand,            // fused: a 1x1 convolution and the depthwise one that reads it
+  kPictureDepthwise,  // fused: pack, a 3x3 convolution by 2, the depthwise one that reads it
+  kCublasLtToFloat,   // fused: an FP16 matrix product and the convert to FP32 behind it
   kPack,
   kPoolVector,
   kSpatialMean,
@@ -34,6 +38,17 @@ struct ImplementationEntry {
   Implementation id;
   std::string_view (*decline)(const Graph& graph, const Node& node, const Target& target);
 };
+
+// A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h); it is taken where it
+// is faster than the steps apart. `decline` is asked for nodes of these operators, each but the
+// first the only reader of the one before.
+struct FusionEntry {
+  Implementation id;
+  std::span<const std::string_view> operators;  // their names
+  std::string_view (*decline)(const Graph& graph, std::span<const Node* const> nodes,
+                              const Target& target);
+};
+std::span<const FusionEntry> fusion_implementations();
 
 // The list for the operator. Empty for operators that need no step (Reshape).
 std::span<const ImplementationEntry> implementations_of(const Op& op);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/check.h"
 #include "engine/graph/text.h"
 #include "engine/plan/memory.h"
 #include "engine/plan/plan.h"
@@ -35,6 +36,7 @@ class Lowering {
       if (std::holds_alternative<Reshape>(node.op) && alias(node)) continue;
       PROA_TRY(add_step(node));
     }
+    list_fusions();
     place_arena();
     for (std::size_t i = 0; i < root_.size(); ++i) {
       plan_.storage[i] = plan_.storage_of(root_[i]);
@@ -88,6 +90,59 @@ class Lowering {
     return {};
   }
 
+  void list_fusions() {
+    const Uses uses(graph_);
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      for (const FusionEntry& entry : fusion_implementations()) {
+        const std::vector<const Node*> nodes = chain_from(uses, i, entry.operators.size());
+        const auto matches = [](const Node* node, std::string_view name) {
+          return op_name(node->op) == name;
+        };
+        if (nodes.empty() || !std::ranges::equal(nodes, entry.operators, matches)) continue;
+        const std::string_view reason = entry.decline(graph_, nodes, target_);
+        if (reason.empty()) {
+          add_fusion(i, nodes, entry.id);
+        } else {
+          plan_.steps[i].declined.push_back({entry.id, reason});
+        }
+      }
+    }
+  }
+
+  // `count` steps from `first` on, each the only reader of the one before; else nothing.
+  std::vector<const Node*> chain_from(const Uses& uses, std::size_t first,
+                                      std::size_t count) const {
+    std::vector<const Node*> nodes;
+    for (std::size_t i = first; i < std::min(first + count, plan_.steps.size()); ++i) {
+      const Node& node = plan_.steps[i].node;
+      if (!nodes.empty()) {
+        const ValueId between = nodes.back()->output();
+        const int reader = uses.sole_reader(between);
+        if (node.input(0) != between || reader < 0) return {};
+      }
+      nodes.push_back(&node);
+    }
+    if (nodes.size() < count) nodes.clear();
+    return nodes;
+  }
+
+  void add_fusion(std::size_t first, const std::vector<const Node*>& nodes, Implementation id) {
+    for (Fusion& known : plan_.fusions) {
+      if (known.first != first || known.count != nodes.size()) continue;
+      known.step.candidates.push_back(id);
+      return;
+    }
+    Step step{Node{nodes.front()->op, {}, nodes.back()->outputs}, "", {id}, {}};
+    for (const Node* node : nodes) {
+      const bool heads = node == nodes.front();
+      for (std::size_t i = heads ? 0 : 1; i < input_places(*node); ++i) {
+        step.node.inputs.push_back(node->input(i));
+      }
+      step.signature += (heads ? "" : " > ") + signature(graph_, *node);
+    }
+    plan_.fusions.push_back({first, nodes.size(), std::move(step)});
+  }
+
   Error nobody(const Step& step) const {
     std::string reasons;
     for (const Declined& each : step.declined) {
@@ -118,6 +173,16 @@ class Lowering {
         owners.push_back(root(id));
       }
     }
+    // A fused kernel still reads the first step's inputs while it writes the last one's output.
+    for (const Fusion& fusion : plan_.fusions) {
+      const int last = static_cast<int>(fusion.first + fusion.count) - 1;
+      for (ValueId id : fusion.step.node.inputs) {
+        const int request = id == kNoValue ? -1 : request_of[static_cast<std::size_t>(root(id))];
+        if (request < 0) continue;
+        int& last_step = requests[static_cast<std::size_t>(request)].last_step;
+        last_step = std::max(last_step, last);
+      }
+    }
     const MemoryLayout layout = plan_memory(requests);
     for (std::size_t i = 0; i < owners.size(); ++i) {
       storage(owners[i]) = {Place::kArena, 0, layout.offsets[i]};
@@ -134,6 +199,25 @@ class Lowering {
 };
 
 }  // namespace
+
+std::size_t input_places(const Node& node) {
+  const bool linear =
+      std::holds_alternative<Conv>(node.op) || std::holds_alternative<MatMul>(node.op);
+  const std::size_t known = linear ? 4 : std::holds_alternative<Pack>(node.op) ? 3 : 1;
+  return std::max(known, node.inputs.size());
+}
+
+std::vector<const Node*> parts_of(const Graph& graph, const Node& fused, std::size_t count) {
+  std::vector<const Node*> parts;
+  ValueId wanted = fused.output();
+  while (parts.size() < count) {
+    const auto producer = std::ranges::find(graph.nodes, wanted, &Node::output);
+    PROA_CHECK(producer != graph.nodes.end(), "a fused node is not of this graph");
+    parts.insert(parts.begin(), &*producer);
+    wanted = producer->input(0);
+  }
+  return parts;
+}
 
 Result<Plan> lower(Graph graph, const Target& target) {
   PROA_TRY(separate_outputs(graph));
@@ -155,6 +239,10 @@ std::string print_plan(const Plan& plan) {
     for (const Declined& each : step.declined) {
       text += fmt::format("    not {}: {}\n", name_of(each.implementation), each.reason);
     }
+  }
+  for (const Fusion& fusion : plan.fusions) {
+    text += fmt::format("{} = {}: {}\n", plan.graph.value(fusion.step.node.output()).name,
+                        fusion.step.signature, name_of(fusion.step.candidates.front()));
   }
   text +=
       fmt::format("{} steps, arena {} bytes (at least {}), constants {} bytes\n", plan.steps.size(),

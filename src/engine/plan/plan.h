@@ -36,12 +36,31 @@ struct Step {
   std::vector<Declined> declined;
 };
 
+// Neighbouring steps that one kernel can compute: each but the first is the only reader of the one
+// before it, as its first input. Whoever runs the plan may take `step` for all of them; inputs of
+// the first stay in the arena until the last has run.
+struct Fusion {
+  std::size_t first = 0, count = 0;  // of Plan::steps
+  // Its node has the operator of the first and the output of the last; its inputs are those of all,
+  // without what lies between, absent ones kept (input_places), so that their places are fixed. The
+  // signature joins those of the steps.
+  Step step;
+};
+
+// How many inputs a node has in a fusion, absent ones counted: four of a Conv or MatMul, three of a
+// Pack.
+std::size_t input_places(const Node& node);
+
+// The nodes behind the node of a fused step, first to last.
+std::vector<const Node*> parts_of(const Graph& graph, const Node& fused, std::size_t count);
+
 // A graph made ready to run: steps in order over storage that is fixed.
 // Threading: immutable once lowered.
 struct Plan {
   Graph graph;
   std::vector<Storage> storage;  // by value
   std::vector<Step> steps;
+  std::vector<Fusion> fusions;  // in the order of their first steps
   std::size_t arena_bytes = 0;
   std::size_t least_arena_bytes = 0;  // what no layout of these lifetimes can go below
   std::size_t constant_bytes = 0;     // of constants that steps read
@@ -49,8 +68,8 @@ struct Plan {
   const Storage& storage_of(ValueId id) const { return storage[static_cast<std::size_t>(id)]; }
 };
 
-// Reshapes become aliases; every other node becomes a step. Errors: kUnimplemented naming the node
-// and why each implementation declines it.
+// Reshapes become aliases; every other node becomes a step, and fusions are listed beside them.
+// Errors: kUnimplemented naming the node and why each implementation declines it.
 Result<Plan> lower(Graph graph, const Target& target);
 
 // For people: a line for each step with its candidates, then the sums.

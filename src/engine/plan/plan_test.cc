@@ -95,6 +95,50 @@ TEST(PlanTest, ArenaIsAsSmallAsLifetimesAllow) {
   EXPECT_GT(plan->arena_bytes, 0u);
 }
 
+constexpr std::string_view kExpanded = R"(graph block
+input i : FP16[1,8,8,16]
+const w : FP16[32,1,1,16] = random(1, -0.5, 0.5)
+const f : FP16[32,3,3,1] = random(2, -0.5, 0.5)
+x = unary(i) act=abs
+a = conv(x, w) layout=nhwc act=relu
+y = conv(a, f) layout=nhwc groups=32 pads_begin=[1,1] pads_end=[1,1]
+z = unary(y) act=abs
+output z
+)";
+
+TEST(PlanTest, ListsWhatOneKernelMayComputeAndKeepsItsInputs) {
+  auto plan = lower(*parse_graph(kExpanded), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->fusions.size(), 1u);
+  const Fusion& fusion = plan->fusions.front();
+  EXPECT_EQ(fusion.first, 1u);
+  EXPECT_EQ(fusion.count, 2u);
+  EXPECT_THAT(fusion.step.candidates, ElementsAre(Implementation::kExpand));
+  const ValueId none = kNoValue, x = plan->steps[1].node.inputs[0];
+  EXPECT_THAT(fusion.step.node.inputs, ElementsAre(x, 1, none, none, 2, none, none));
+  EXPECT_EQ(parts_of(plan->graph, fusion.step.node, 2)[0]->output(), plan->steps[1].node.output());
+  const ValueId y = fusion.step.node.output();
+  const Storage &from = plan->storage_of(x), &to = plan->storage_of(y);
+  EXPECT_TRUE(from.offset + plan->graph.value(x).bytes() <= to.offset ||
+              to.offset + plan->graph.value(y).bytes() <= from.offset);
+}
+
+TEST(PlanTest, DoesNotFuseWhatOthersRead) {
+  std::string text(kExpanded);
+  text += "output a\n";
+  auto plan = lower(*parse_graph(text), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_TRUE(plan->fusions.empty());
+}
+
+TEST(PlanTest, SaysWhyItDoesNotFuse) {
+  std::string text(kExpanded);
+  text.replace(text.find("act=relu"), 8, "act=tanh");
+  auto plan = lower(*parse_graph(text), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_THAT(print_plan(*plan), HasSubstr("not expand: applies bounds only between the two"));
+}
+
 TEST(PlanTest, ReshapesCostNothing) {
   auto plan = lower(*parse_graph("input x : FP32[2,6]\na = unary(x) act=exp\nb = reshape(a) "
                                  "dims=[3,4]\ny = unary(b) act=abs\noutput y\n"),

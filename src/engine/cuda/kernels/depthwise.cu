@@ -4,157 +4,12 @@
 // brought into shared memory first (asynchronous copies, zeros outside of the picture).
 #include <cuda_pipeline.h>
 
-#include "engine/cuda/kernels/device.cuh"
+#include "engine/cuda/kernels/depthwise.cuh"
 
 namespace proa::engine::cuda {
 namespace {
 
 constexpr int kMostThreads = 256;
-
-struct Depthwise {
-  const __half* x;
-  const __half* weight;  // [c, K, K]
-  const float* bias;     // null: none
-  __half* y;
-  DepthwiseShape shape;
-  Finish finish;
-  __half2 input_max;  // infinity: none
-  int chunk;          // channels of a block
-};
-
-template <int V>
-struct Packed;
-template <>
-struct Packed<8> {
-  using Type = uint4;
-};
-template <>
-struct Packed<4> {
-  using Type = uint2;
-};
-template <>
-struct Packed<2> {
-  using Type = unsigned;
-};
-
-// V floats from an address that is aligned to them (to 16 bytes at most).
-template <int V>
-__device__ __forceinline__ void load_floats(const float* from, float* to) {
-  if constexpr (V == 2) {
-    const float2 pair = *reinterpret_cast<const float2*>(from);
-    to[0] = pair.x, to[1] = pair.y;
-  } else {
-#pragma unroll
-    for (int i = 0; i < V; i += 4) {
-      const float4 four = *reinterpret_cast<const float4*>(from + i);
-      to[i] = four.x, to[i + 1] = four.y, to[i + 2] = four.z, to[i + 3] = four.w;
-    }
-  }
-}
-
-// Clips V packed numbers from above and widens them.
-template <int V>
-__device__ __forceinline__ void widen(const typename Packed<V>::Type& packed, __half2 most,
-                                      float* to) {
-  const auto* pairs = reinterpret_cast<const __half2*>(&packed);
-#pragma unroll
-  for (int i = 0; i < V / 2; ++i) {
-    const float2 pair = __half22float2(__hmin2(pairs[i], most));
-    to[2 * i] = pair.x;
-    to[2 * i + 1] = pair.y;
-  }
-}
-
-// The block's weights as [tap][chunk] floats in shared memory. They are constants: this may run
-// before the kernel in front has ended.
-template <int K>
-__device__ __forceinline__ void load_weights(const Depthwise& d, int first, float* weights) {
-  const int channels = min(d.chunk, d.shape.c - first);
-  const __half* from = d.weight + static_cast<std::int64_t>(first) * K * K;
-  for (int i = static_cast<int>(threadIdx.x); i < channels * K * K;
-       i += static_cast<int>(blockDim.x)) {
-    weights[i % (K * K) * d.chunk + i / (K * K)] = __half2float(from[i]);
-  }
-}
-
-// Adds what one row of pixels contributes through row `r` of the kernel: every pixel is widened
-// once and goes into all sums that it touches.
-template <int K, int S, int V, int TW>
-__device__ __forceinline__ void add_row(const Depthwise& d, const float* weights, int r,
-                                        const typename Packed<V>::Type (&row)[(TW - 1) * S + K],
-                                        float (&sums)[TW][V]) {
-  float w[K][V];
-#pragma unroll
-  for (int t = 0; t < K; ++t) load_floats<V>(weights + (r * K + t) * d.chunk, w[t]);
-#pragma unroll
-  for (int j = 0; j < (TW - 1) * S + K; ++j) {
-    float pixel[V];
-    widen<V>(row[j], d.input_max, pixel);
-#pragma unroll
-    for (int t = 0; t < K; ++t) {
-      if (j < t || (j - t) % S != 0 || (j - t) / S >= TW) continue;
-#pragma unroll
-      for (int v = 0; v < V; ++v) {
-        float& sum = sums[(j - t) / S][v];
-        sum = fmaf(pixel[v], w[t][v], sum);
-      }
-    }
-  }
-}
-
-// Sums of one thread's tile: `fetch(i, j)` gives V packed numbers of the picture, zeros outside.
-template <int K, int S, int V, int TH, int TW, class Fetch>
-__device__ __forceinline__ void convolve(const Depthwise& d, const float* weights,
-                                         const Fetch& fetch, float (&sums)[TH][TW][V]) {
-  constexpr int kRows = (TH - 1) * S + K, kColumns = (TW - 1) * S + K;
-#pragma unroll
-  for (int i = 0; i < kRows; ++i) {
-    typename Packed<V>::Type row[kColumns];
-#pragma unroll
-    for (int j = 0; j < kColumns; ++j) row[j] = fetch(i, j);
-#pragma unroll
-    for (int h = 0; h < TH; ++h) {
-      const int r = i - h * S;
-      if (r >= 0 && r < K) add_row<K, S, V, TW>(d, weights, r, row, sums[h]);
-    }
-  }
-}
-
-template <int V, int TH, int TW>
-__device__ __forceinline__ void begin_sums(const Depthwise& d, int c, float (&sums)[TH][TW][V]) {
-  float bias[V] = {};
-  if (d.bias != nullptr) load_floats<V>(d.bias + c, bias);
-#pragma unroll
-  for (int h = 0; h < TH; ++h) {
-#pragma unroll
-    for (int w = 0; w < TW; ++w) {
-#pragma unroll
-      for (int v = 0; v < V; ++v) sums[h][w][v] = bias[v];
-    }
-  }
-}
-
-template <int V, int TH, int TW>
-__device__ __forceinline__ void write_sums(const Depthwise& d, int n, int p, int q, int c,
-                                           const float (&sums)[TH][TW][V]) {
-#pragma unroll
-  for (int h = 0; h < TH; ++h) {
-#pragma unroll
-    for (int w = 0; w < TW; ++w) {
-      if (p + h >= d.shape.p || q + w >= d.shape.q) continue;
-      typename Packed<V>::Type packed;
-      auto* pairs = reinterpret_cast<__half2*>(&packed);
-#pragma unroll
-      for (int i = 0; i < V / 2; ++i) {
-        pairs[i] = __floats2half2_rn(finish(d.finish, sums[h][w][2 * i]),
-                                     finish(d.finish, sums[h][w][2 * i + 1]));
-      }
-      const std::int64_t at =
-          ((static_cast<std::int64_t>(n) * d.shape.p + p + h) * d.shape.q + q + w) * d.shape.c + c;
-      *reinterpret_cast<typename Packed<V>::Type*>(d.y + at) = packed;
-    }
-  }
-}
 
 // Straight from memory: threads of a block are [tiles][vectors of its channels].
 template <int K, int S, int V, int TH, int TW>
@@ -162,7 +17,7 @@ __global__ void __launch_bounds__(kMostThreads, 2) direct_kernel(Depthwise d) {
   extern __shared__ __align__(16) float weights[];
   allow_next();
   const int first = static_cast<int>(blockIdx.y) * d.chunk;
-  load_weights<K>(d, first, weights);
+  load_weights<K>(d, first, d.chunk, weights);
   __syncthreads();
   wait_for_previous();
   const int vectors = d.chunk / V;
@@ -241,7 +96,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   auto* pixels = reinterpret_cast<uint4*>(shared + K * K * d.chunk);
   const int first = static_cast<int>(blockIdx.y) * d.chunk;
   allow_next();
-  load_weights<K>(d, first, weights);
+  load_weights<K>(d, first, d.chunk, weights);
   wait_for_previous();
   const int across_tiles = (s.q + tile_w - 1) / tile_w;
   const int p = static_cast<int>(blockIdx.x) / across_tiles * tile_h;
@@ -326,17 +181,11 @@ std::size_t depthwise_shared_bytes(const DepthwiseShape& s, const DepthwiseTile&
          sizeof(__half) * static_cast<std::size_t>(tile.chunk * height * width);
 }
 
-cudaError_t launch_depthwise(const void* x, const void* weight, const float* bias, void* y,
-                             const DepthwiseShape& shape, float input_max, Activation act,
-                             const DepthwiseTile& tile, cudaStream_t stream) {
-  const Depthwise d{static_cast<const __half*>(x),
-                    static_cast<const __half*>(weight),
-                    bias,
-                    static_cast<__half*>(y),
-                    shape,
-                    finish_of(act),
-                    __float2half2_rn(input_max),
-                    tile.chunk};
+cudaError_t launch_depthwise(const void* x, const DepthwiseWork& work, const DepthwiseTile& tile,
+                             cudaStream_t stream) {
+  const DepthwiseShape& shape = work.shape;
+  Depthwise d = depthwise_of(work, tile.chunk);
+  d.x = static_cast<const __half*>(x);
   if (shape.kernel == 3 && shape.stride == 1) return launch_of<3, 1>(d, tile, stream);
   if (shape.kernel == 3 && shape.stride == 2) return launch_of<3, 2>(d, tile, stream);
   if (shape.kernel == 5 && shape.stride == 1) return launch_of<5, 1>(d, tile, stream);

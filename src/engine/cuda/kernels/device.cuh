@@ -130,6 +130,17 @@ __device__ __forceinline__ float finish(const Finish& f, float x) {
   return f.bounds ? fminf(fmaxf(x, f.low), f.high) : finish_by_call(f.act, x);
 }
 
+// The bounds of `f` as halves, for numbers that are rounded first: the order makes no difference.
+struct HalfBounds {
+  __half2 low, high;
+};
+__device__ __forceinline__ HalfBounds half_bounds(const Finish& f) {
+  return {__float2half2_rn(f.low), __float2half2_rn(f.high)};
+}
+__device__ __forceinline__ __half2 clamp_pair(__half2 pair, const HalfBounds& bounds) {
+  return __hmin2(__hmax2(pair, bounds.low), bounds.high);
+}
+
 __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
   switch (kind) {
     case BinaryKind::kAdd:

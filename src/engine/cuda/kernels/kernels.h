@@ -72,6 +72,14 @@ cudaError_t launch_stem(Source x, const void* weight, const float* bias, const f
 struct DepthwiseShape {
   int n, h, w, c, p, q, kernel, stride, pad_h, pad_w;
 };
+struct DepthwiseWork {
+  const void* weight;
+  const float* bias;
+  void* y;
+  DepthwiseShape shape;
+  float input_max;  // infinity: none
+  Activation act;
+};
 // How work is cut: a thread makes rows x columns results of `vector` channels (2, 4 or 8), a block
 // `chunk` channels; with tile_h > 0 that much of the result through shared memory, by
 // threads of 8 channels.
@@ -81,9 +89,56 @@ struct DepthwiseTile {
 };
 inline constexpr std::size_t kDepthwiseShared = 48 << 10;  // bytes that a block may take
 std::size_t depthwise_shared_bytes(const DepthwiseShape& shape, const DepthwiseTile& tile);
-cudaError_t launch_depthwise(const void* x, const void* weight, const float* bias, void* y,
-                             const DepthwiseShape& shape, float input_max, Activation act,
-                             const DepthwiseTile& tile, cudaStream_t stream);
+cudaError_t launch_depthwise(const void* x, const DepthwiseWork& work, const DepthwiseTile& tile,
+                             cudaStream_t stream);
+
+// expand.cu: the same over act(conv1x1(x)), which it computes on the way and rounds to FP16: x is
+// [n, h, w, channels], channels a multiple of 8; `weight` [c, channels] halves, `bias` c floats or
+// null, `act` a bound or none. Needs compute capability 8.0.
+struct ExpandTile {
+  int rows, columns;   // results of a thread, for 8 channels
+  int tile_h, tile_w;  // of a block
+  int threads;         // of a block, up to 256
+  int groups = 1;      // of 32 channels that a block makes one after another
+};
+inline constexpr std::size_t kExpandShared = 100 << 10;  // bytes that a block may take
+std::size_t expand_shared_bytes(const DepthwiseShape& shape, int channels, const ExpandTile& tile);
+cudaError_t launch_expand(const void* x, const void* weight, const float* bias, Activation act,
+                          const DepthwiseWork& work, int channels, const ExpandTile& tile,
+                          cudaStream_t stream);
+
+// picture_depthwise.cu: the same over act(conv3x3(picture)), by 2 both ways, which it computes on
+// the way and rounds to FP16. `weight` is [channels of the result, 3, 3, 4] halves. Needs compute
+// capability 8.0.
+struct PictureConv {
+  Source x;
+  const float* scale;  // of c channels, or null
+  const float* shift;
+  const void* weight;
+  const float* bias;  // null: none
+  int h, w, c;        // the picture; c <= 4
+  bool planes;
+  int pad_h, pad_w;
+  Activation act;  // a bound or none
+};
+struct BlockTile {
+  int rows, columns;   // results of a thread, for 8 channels
+  int tile_h, tile_w;  // of a block
+  int threads;         // of a block, up to 256
+};
+inline constexpr std::size_t kPictureShared = 64 << 10;  // bytes that a block may take
+std::size_t picture_depthwise_shared_bytes(const DepthwiseShape& shape, const BlockTile& tile);
+cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWork& work,
+                                     const BlockTile& tile, int multiprocessors,
+                                     cudaStream_t stream);
+
+// few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
+// kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in
+// FP16 or FP32. `block` threads, a multiple of 32.
+inline constexpr int kFewRows = 8;
+cudaError_t launch_few_rows(const void* x, const void* weight, const float* bias, Activation act,
+                            void* y, Number y_type, int rows, int columns, int inner, int block,
+                            cudaStream_t stream);
 
 // pool.cu: maxima, FP16, NHWC, c a multiple of 8.
 cudaError_t launch_max_pool(const void* x, void* y, const PoolShape& shape, cudaStream_t stream);

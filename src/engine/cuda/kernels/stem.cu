@@ -7,7 +7,8 @@
 // unrolled in memory. The weights of a warp's 16 channels stay in its registers for all tiles of
 // the block. The results go to shared memory, 16-byte pieces permuted so that neither the writing
 // by pixels nor the reading by channels meets a bank twice, and are pooled from there.
-#include "engine/cuda/kernels/device.cuh"
+#include "engine/cuda/kernels/matrix.cuh"
+#include "engine/cuda/kernels/picture.cuh"
 
 namespace proa::engine::cuda {
 namespace {
@@ -32,123 +33,20 @@ struct TileOf {
 };
 
 struct Stem {
-  Source x;
+  Picture picture;
   const __half* weight;
   const float* bias;
-  const float* scale;
-  const float* shift;
   uint4* y;
   StemShape shape;
   int tile_rows, tile_columns;  // tiles of one picture
   int pooled_columns;           // of one tile
 };
 
-__device__ __forceinline__ void load_matrix(unsigned (&a)[4], unsigned address) {
-  asm("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-      : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-      : "r"(address));
-}
-__device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
-                                         unsigned b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // Two neighbouring k of channel n, as the matrix instruction wants them: 0 for the eighth tap.
 __device__ __forceinline__ unsigned weight_pair(const __half* weight, int n, int step, int k) {
   const int row = step / 2, tap = step % 2 * 4 + k / 4, c = k % 4;
   if (tap == kKernel) return 0;
   return *reinterpret_cast<const unsigned*>(&weight[((n * kKernel + row) * kKernel + tap) * 4 + c]);
-}
-
-// Loads in flight at once for each thread: the picture comes from far away.
-constexpr int kLoads = 3;
-
-__device__ __forceinline__ float to_float(float x) { return x; }
-__device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
-__device__ __forceinline__ float to_float(std::uint8_t x) { return x; }
-
-// Scale and shift of each channel, in registers.
-struct Normalisation {
-  float scale[4], shift[4];
-};
-__device__ __forceinline__ Normalisation read_normalisation(const Stem& s) {
-  Normalisation normal;
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    normal.scale[c] = s.scale != nullptr && c < s.shape.c ? s.scale[c] : 1.0f;
-    normal.shift[c] = s.shift != nullptr && c < s.shape.c ? s.shift[c] : 0.0f;
-  }
-  return normal;
-}
-
-// Brings the rectangle that begins at (top, left) of picture n into shared memory, normalised, zero
-// outside of the picture.
-template <class T, bool kPlanes, class Tile>
-__device__ __forceinline__ void load_picture(const Stem& s, const Normalisation& normal, int n,
-                                             int top, int left, unsigned char* picture) {
-  const StemShape& shape = s.shape;
-  const auto* x = static_cast<const T*>(s.x.data);
-  const int plane = shape.h * shape.w;
-  const T* first = x + static_cast<std::int64_t>(n) * shape.c * plane;
-  constexpr int kTotal = Tile::kPictureRows * Tile::kPictureColumns;
-  for (int base = static_cast<int>(threadIdx.x); base < kTotal; base += kLoads * Tile::kThreads) {
-    T numbers[kLoads][4];
-    bool inside[kLoads];
-#pragma unroll
-    for (int j = 0; j < kLoads; ++j) {
-      const int i = base + j * Tile::kThreads;
-      const int h = top + i / Tile::kPictureColumns, w = left + i % Tile::kPictureColumns;
-      inside[j] = i < kTotal && h >= 0 && h < shape.h && w >= 0 && w < shape.w;
-      const int pixel = h * shape.w + w;
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        if (inside[j] && c < shape.c) {
-          numbers[j][c] = first[kPlanes ? c * plane + pixel : pixel * shape.c + c];
-        }
-      }
-    }
-#pragma unroll
-    for (int j = 0; j < kLoads; ++j) {
-      const int i = base + j * Tile::kThreads;
-      if (i >= kTotal) break;
-      float packed[4];
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        packed[c] = inside[j] && c < shape.c
-                        ? to_float(numbers[j][c]) * normal.scale[c] + normal.shift[c]
-                        : 0.0f;
-      }
-      const __half2 low = __floats2half2_rn(packed[0], packed[1]);
-      const __half2 high = __floats2half2_rn(packed[2], packed[3]);
-      reinterpret_cast<uint2*>(picture)[i] = make_uint2(*reinterpret_cast<const unsigned*>(&low),
-                                                        *reinterpret_cast<const unsigned*>(&high));
-    }
-  }
-}
-
-template <class Tile>
-__device__ __forceinline__ void load_any_picture(const Stem& s, const Normalisation& normal, int n,
-                                                 int top, int left, unsigned char* picture) {
-  if (s.x.type == Number::kFloat) {
-    if (s.shape.planes) {
-      load_picture<float, true, Tile>(s, normal, n, top, left, picture);
-    } else {
-      load_picture<float, false, Tile>(s, normal, n, top, left, picture);
-    }
-  } else if (s.x.type == Number::kHalf) {
-    if (s.shape.planes) {
-      load_picture<__half, true, Tile>(s, normal, n, top, left, picture);
-    } else {
-      load_picture<__half, false, Tile>(s, normal, n, top, left, picture);
-    }
-  } else if (s.shape.planes) {
-    load_picture<std::uint8_t, true, Tile>(s, normal, n, top, left, picture);
-  } else {
-    load_picture<std::uint8_t, false, Tile>(s, normal, n, top, left, picture);
-  }
 }
 
 // Where the 16-byte piece `piece` of a result pixel lies.
@@ -208,7 +106,7 @@ __global__ void __launch_bounds__(TileOf<kRows, kTiles>::kThreads,
     bias[half][0] = s.bias[group * 16 + half * 8 + lane % 4 * 2];
     bias[half][1] = s.bias[group * 16 + half * 8 + lane % 4 * 2 + 1];
   }
-  const Normalisation normal = read_normalisation(s);
+  const Normalisation normal = read_normalisation(s.picture);
   wait_for_inputs();
 
   const unsigned picture_address = static_cast<unsigned>(__cvta_generic_to_shared(picture));
@@ -219,12 +117,15 @@ __global__ void __launch_bounds__(TileOf<kRows, kTiles>::kThreads,
     const int pooled_row = row * kRows, pooled_column = column * s.pooled_columns;
     const int conv_row = 2 * pooled_row - 1, conv_column = max(2 * pooled_column - 1, 0);
 
-    load_any_picture<Tile>(s, normal, n, 2 * conv_row - 3, 2 * conv_column - 3, picture);
+    const auto row_of = [](int i) { return i / Tile::kPictureColumns; };
+    const Rectangle part{
+        n,     2 * conv_row - 3, 2 * conv_column - 3, Tile::kPictureRows, Tile::kPictureColumns,
+        row_of};
+    load_any_picture(s.picture, normal, part, Tile::kThreads, picture);
     __syncthreads();
 
-    // Ties the matrix reads below to this tile: they say nothing to the compiler about memory.
     unsigned tile_address = picture_address;
-    asm volatile("" : "+r"(tile_address) : : "memory");
+    tie_to_memory(tile_address);
     // Two tiles of 16 pixels at a time: four independent chains of products for each warp.
     constexpr int kAll = Tile::kConvRows * kTiles;
     for (int m = first_tile * 2; m < kAll; m += kTileStep * 2) {
@@ -317,11 +218,9 @@ cudaError_t launch_tiles(Stem s, int multiprocessors, cudaStream_t stream) {
 cudaError_t launch_stem(Source x, const void* weight, const float* bias, const float* scale,
                         const float* shift, void* y, const StemShape& shape, StemTile tile,
                         int multiprocessors, cudaStream_t stream) {
-  const Stem s{x,     static_cast<const __half*>(weight),
-               bias,  scale,
-               shift, static_cast<uint4*>(y),
-               shape, 0,
-               0,     0};
+  const Picture picture{x, scale, shift, shape.h, shape.w, shape.c, shape.planes};
+  const Stem s{
+      picture, static_cast<const __half*>(weight), bias, static_cast<uint4*>(y), shape, 0, 0, 0};
   switch (tile) {
     case StemTile::k1x4:
       return launch_tiles<1, 4>(s, multiprocessors, stream);
