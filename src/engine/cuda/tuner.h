@@ -24,7 +24,7 @@ struct ChosenKernels {
 
 struct TunerOptions {
   // Steps that the cache does not know: true times every candidate, false takes the first that
-  // builds.
+  // builds and runs, and keeps no result.
   bool time_candidates = true;
   int threads = 4;  // that build candidates; each has its own libraries
   // Not tried where another implementation accepts the step: for tests and comparisons.
