@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -104,7 +106,8 @@ constexpr Implementation kWithVariants[] = {Implementation::kDepthwise, Implemen
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
                       const engine::cuda::DeviceInfo& device, engine::cuda::Libraries& libraries,
                       Report& report) {
-  const std::filesystem::path file = "variant.txt";
+  // Of this process alone: several may check at once.
+  const std::filesystem::path file = fmt::format("variant-{}.txt", ::getpid());
   for (const engine::Step* step : all_work(plan)) {
     for (const Implementation own : kWithVariants) {
       if (std::ranges::find(step->candidates, own) == step->candidates.end()) continue;
@@ -121,6 +124,8 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
       }
     }
   }
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
   return {};
 }
 
