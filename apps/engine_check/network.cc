@@ -88,7 +88,8 @@ Status fill_slot(engine::cuda::ModelStream& stream, const engine::cuda::CudaMode
   std::vector<std::span<const std::byte>> in;
   std::vector<std::vector<std::byte>> outputs;
   for (HostTensor& input : engine::random_inputs(graph)) {
-    inputs.push_back(engine::pack_floats(graph.value(graph.inputs[inputs.size()]).type, input.data));
+    inputs.push_back(
+        engine::pack_floats(graph.value(graph.inputs[inputs.size()]).type, input.data));
     in.push_back(inputs.back().bytes());
   }
   for (const engine::ValueId id : graph.outputs) outputs.emplace_back(graph.value(id).bytes());

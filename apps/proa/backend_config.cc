@@ -46,8 +46,8 @@ Status read_backend_config(std::string_view text, BackendConfig& config) {
 Status read_gpu_limit(std::string_view text, std::map<int, double>& limits) {
   const std::size_t colon = text.find(':');
   const auto device = parse_number<int>(text.substr(0, colon));
-  const auto share = colon == std::string_view::npos ? std::nullopt
-                                                     : parse_number<double>(text.substr(colon + 1));
+  const auto share =
+      colon == std::string_view::npos ? std::nullopt : parse_number<double>(text.substr(colon + 1));
   if (!device || *device < 0 || !share || !(*share >= 0 && *share <= 1)) {
     return error::invalid_argument("'{}': wanted GPU:SHARE with a share from 0 to 1, like 0:0.9",
                                    text);

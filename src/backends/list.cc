@@ -13,10 +13,9 @@ namespace proa::backends {
 
 // Every backend, in alphabetic order.
 BackendList::BackendList(const Context& context) {
-  backends_.push_back(cuda::create_cuda_backend(
-      {.tuning_cache = context.gpu_tuning_cache,
-       .memory_limits = context.gpu_memory_limits,
-       .clock = context.clock}));
+  backends_.push_back(cuda::create_cuda_backend({.tuning_cache = context.gpu_tuning_cache,
+                                                 .memory_limits = context.gpu_memory_limits,
+                                                 .clock = context.clock}));
   backends_.push_back(make_identity_backend(context.clock, context.timer));
   backends_.push_back(make_image_backend(context.clock));
   backends_.push_back(index::make_index_backend(context.clock));

@@ -262,8 +262,7 @@ TEST_F(OpenShapeTest, AnEncoderRunsInPartsWhateverTheLength) {
     start(*one, pending, std::move(requests));
     const auto responses = pending.wait();
     ASSERT_FALSE(responses[0].error) << responses[0].error->message;
-    const auto wanted =
-        embedding_of(*model, {2, static_cast<std::size_t>(length)}, ids, mask);
+    const auto wanted = embedding_of(*model, {2, static_cast<std::size_t>(length)}, ids, mask);
     EXPECT_LT(engine::relative_l2(values_of<float>(responses[0].outputs[0]), wanted), 1e-4);
   }
 }

@@ -179,11 +179,11 @@ Result<engine::PassOptions> CudaLoadedModel::pass_options(const ov::Model& model
   if (settings.precision != engine::Precision::kFp16 || !settings.check_overflow) return passes;
   PROA_ASSIGN(const std::vector<SampleRow> rows,
               sample_rows(model, config, context_.warm_up_folder));
-  PROA_ASSIGN(auto found,
-              find_overflows(*context_.runtime, model, rows, context_.processors));
+  PROA_ASSIGN(auto found, find_overflows(*context_.runtime, model, rows, context_.processors));
   if (!found.empty()) {
     log::info("model {}: computed in FP32 because FP16 does not hold their numbers: {}",
-              log::printable(config.name), log::printable(fmt::format("{}", fmt::join(found, ", "))));
+              log::printable(config.name),
+              log::printable(fmt::format("{}", fmt::join(found, ", "))));
   }
   passes.keep_fp32.merge(found);
   return passes;

@@ -18,13 +18,13 @@ namespace proa::backends::cuda {
 // Reads any model file that the openvino backend reads. Errors: of openvino/model_reader.h.
 Result<std::shared_ptr<ov::Model>> read_model(const std::filesystem::path& path);
 
-// Gives inputs, by name, these shapes, which may leave out a first extent that stays as it is. Errors: kInvalidArgument for names that the
-// model does not have and shapes that it cannot take.
+// Gives inputs, by name, these shapes, which may leave out a first extent that stays as it is.
+// Errors: kInvalidArgument for names that the model does not have and shapes that it cannot take.
 Status set_input_shapes(ov::Model& model, const std::map<std::string, Shape>& shapes);
 
-// A private copy of `model` whose shapes are all known (a first extent that is open becomes `batch`)
-// and whose constants are folded. Errors: kInvalidArgument when other extents of inputs are open.
-// Throws what OpenVINO throws.
+// A private copy of `model` whose shapes are all known (a first extent that is open becomes
+// `batch`) and whose constants are folded. Errors: kInvalidArgument when other extents of inputs
+// are open. Throws what OpenVINO throws.
 Result<std::shared_ptr<ov::Model>> fixed_copy(const ov::Model& model, std::int64_t batch);
 
 // An operator of a model that the engine has no counterpart for, and why.

@@ -91,18 +91,16 @@ TEST_P(NetworkTest, PlanOnTheHostEqualsOpenVino) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, NetworkTest,
-                         testing::Values(NetworkCase{"resnet50_narrow.onnx", 3},
-                                         NetworkCase{"resnet_odd.onnx", 3},
-                                         NetworkCase{"resnet_saved_model", 3},
-                                         NetworkCase{"mobilenet_narrow.onnx", 3},
-                                         NetworkCase{"mobilenet_5x5.onnx", 3},
-                                         NetworkCase{"light_shufflenet.onnx", 1},
-                                         NetworkCase{"light_squeezenet.onnx", 1}),
-                         [](const auto& info) {
-                           const std::string name = info.param.file;
-                           return name.substr(0, name.find('.'));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Files, NetworkTest,
+    testing::Values(NetworkCase{"resnet50_narrow.onnx", 3}, NetworkCase{"resnet_odd.onnx", 3},
+                    NetworkCase{"resnet_saved_model", 3}, NetworkCase{"mobilenet_narrow.onnx", 3},
+                    NetworkCase{"mobilenet_5x5.onnx", 3}, NetworkCase{"light_shufflenet.onnx", 1},
+                    NetworkCase{"light_squeezenet.onnx", 1}),
+    [](const auto& info) {
+      const std::string name = info.param.file;
+      return name.substr(0, name.find('.'));
+    });
 
 TEST(ImportTest, Resnet50BecomesOneStepForEachConvolution) {
   auto model = read_model(PROA_MODELS_DIR "/resnet50_narrow.onnx");

@@ -60,15 +60,14 @@ bool OpenShapeInstance::start_known(std::unique_ptr<core::Batch>& batch, Done& d
     ++shaped->in_flight;
     shaped->last_use = ++uses_;
   }
-  shaped->instance->start(
-      std::move(batch),
-      [this, shaped, done = std::move(done)](std::unique_ptr<core::Batch> finished) mutable {
-        {
-          MutexLock lock(mutex_);
-          --shaped->in_flight;
-        }
-        done(std::move(finished));
-      });
+  shaped->instance->start(std::move(batch), [this, shaped, done = std::move(done)](
+                                                std::unique_ptr<core::Batch> finished) mutable {
+    {
+      MutexLock lock(mutex_);
+      --shaped->in_flight;
+    }
+    done(std::move(finished));
+  });
   return true;
 }
 

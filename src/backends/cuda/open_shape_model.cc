@@ -56,7 +56,8 @@ Result<std::shared_ptr<CudaLoadedModel>> OpenShapeModel::shaped(const std::vecto
   PROA_ASSIGN(std::shared_ptr<CudaLoadedModel> made, build(inputs));
   known = made;
   log::info("model {}: plans for inputs of shape {} made in {:.1f} s", log::printable(config_.name),
-            shapes_text(inputs), std::chrono::duration<double>(context_.clock->now() - begin).count());
+            shapes_text(inputs),
+            std::chrono::duration<double>(context_.clock->now() - begin).count());
   return made;
 }
 
@@ -71,13 +72,11 @@ Result<std::unique_ptr<CudaLoadedModel>> OpenShapeModel::build(
     config::Tensor& tensor = config.inputs[i];
     (tensor.reshape ? *tensor.reshape : tensor.dims) = inputs[i];
     const openvino::BoundTensor& bound = binding.inputs[i];
-    const Shape whole =
-        config.batches() ? inputs[i].with_first(bound.model_shape[0]) : inputs[i];
+    const Shape whole = config.batches() ? inputs[i].with_first(bound.model_shape[0]) : inputs[i];
     shapes.emplace(model->input(bound.port), openvino::to_ov_partial_shape(whole));
   }
-  const Status shaped =
-      openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot take them",
-                        [&] { model->reshape(shapes); });
+  const Status shaped = openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot take them",
+                                          [&] { model->reshape(shapes); });
   PROA_TRY(shaped);
   return CudaLoadedModel::create(model, config, context_);
 }

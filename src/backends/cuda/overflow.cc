@@ -49,8 +49,7 @@ Result<std::set<std::string, std::less<>>> find_overflows(openvino::Runtime& run
                                                           int processors) {
   using Names = std::set<std::string, std::less<>>;
   return openvino::guarded(
-      ErrorCode::kInvalidArgument, "the model cannot be checked for FP16",
-      [&]() -> Result<Names> {
+      ErrorCode::kInvalidArgument, "the model cannot be checked for FP16", [&]() -> Result<Names> {
         PROA_ASSIGN(const auto fixed, fixed_copy(model, 1));
         ov::ResultVector results;
         std::vector<ov::Output<ov::Node>> watched;

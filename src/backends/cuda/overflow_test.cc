@@ -37,8 +37,8 @@ std::shared_ptr<ov::Model> model_that_overflows() {
   auto axis = ov::op::v0::Constant::create(ov::element::i64, {1}, {1});
   auto root = std::make_shared<ov::op::v0::Sqrt>(
       std::make_shared<ov::op::v1::ReduceMax>(large, axis, true));
-  auto model = std::make_shared<ov::Model>(ov::OutputVector{times(root, 0.01f)},
-                                           ov::ParameterVector{x});
+  auto model =
+      std::make_shared<ov::Model>(ov::OutputVector{times(root, 0.01f)}, ov::ParameterVector{x});
   x->get_output_tensor(0).set_names({"x"});
   model->output(0).get_tensor().set_names({"y"});
   return model;

@@ -19,8 +19,8 @@ double median_run_us(ov::CompiledModel& compiled, const SampleRow& row) {
   for (double& time : times) {
     const auto begin = std::chrono::steady_clock::now();
     request.infer();
-    time = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
-               .count();
+    time =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
   }
   std::ranges::sort(times);
   return times[times.size() / 2];
@@ -32,9 +32,9 @@ Status time_cpu_parts(SplitModel& split, openvino::Runtime& runtime, int process
   for (Part& part : split.parts) {
     if (part.side == Side::kGpu) continue;
     PROA_ASSIGN(ov::CompiledModel compiled, runtime.compile(part.model, {.threads = processors}));
-    PROA_TRY(openvino::guarded(
-        ErrorCode::kInternal, "a part on the CPU failed",
-        [&] { part.row_us = median_run_us(compiled, random_row(*part.model, 1)); }));
+    PROA_TRY(openvino::guarded(ErrorCode::kInternal, "a part on the CPU failed", [&] {
+      part.row_us = median_run_us(compiled, random_row(*part.model, 1));
+    }));
   }
   return {};
 }

@@ -22,7 +22,8 @@ struct PlacedOperator {
 // Which segments are worth the way to the GPU and back.
 struct ClusterRules {
   int min_operators = 1;
-  bool by_cost = false;  // what the GPU saves must pay for the crossings, or the segment is the last
+  bool by_cost =
+      false;  // what the GPU saves must pay for the crossings, or the segment is the last
 };
 
 // What it takes to hand `bytes` from one side to the other: starting and waiting, and copying.

@@ -61,10 +61,8 @@ TEST(MakeSegmentsTest, SmallClustersGoToTheCpu) {
 TEST(MakeSegmentsTest, ASegmentMustPayForItsCrossings) {
   // In and out of the second segment on the GPU: twice crossing_us().
   const double crossings = 2 * crossing_us(1000);
-  std::vector<PlacedOperator> chain = {{{}, G, 1e4, 1000},
-                                       {{0}, C, 0, 1000},
-                                       {{1}, G, crossings - 1, 1000},
-                                       {{2}, C, 0, 1000}};
+  std::vector<PlacedOperator> chain = {
+      {{}, G, 1e4, 1000}, {{0}, C, 0, 1000}, {{1}, G, crossings - 1, 1000}, {{2}, C, 0, 1000}};
   EXPECT_THAT(operators_of(make_segments(chain, {1, true})),
               ElementsAre(ElementsAre(0), ElementsAre(1, 2, 3)));
   EXPECT_EQ(make_segments(chain, {1, false}).size(), 4u);

@@ -67,8 +67,8 @@ Status read_row(const std::filesystem::path& path, ov::Tensor& tensor) {
                                  tensor.get_byte_size());
 }
 
-// The files of a sample as a row. Nothing when it has other inputs or, where extents are open, those
-// of other shapes.
+// The files of a sample as a row. Nothing when it has other inputs or, where extents are open,
+// those of other shapes.
 Result<std::optional<SampleRow>> row_of(const config::WarmUp& sample, const ov::Model& model,
                                         const std::filesystem::path& folder) {
   const openvino::Signature signature = openvino::read_signature(model);

@@ -21,8 +21,8 @@ using SampleRow = std::vector<ov::Tensor>;
 // are 1.
 SampleRow random_row(const ov::Model& model, std::uint32_t seed);
 
-// The rows of `model_warmup` whose inputs are all files (in `warm_up_folder`), else two random ones.
-// Errors: kNotFound, kInvalidArgument for a file that does not fit.
+// The rows of `model_warmup` whose inputs are all files (in `warm_up_folder`), else two random
+// ones. Errors: kNotFound, kInvalidArgument for a file that does not fit.
 Result<std::vector<SampleRow>> sample_rows(const ov::Model& model,
                                            const config::ModelConfig& config,
                                            const std::filesystem::path& warm_up_folder);

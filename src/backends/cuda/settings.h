@@ -17,10 +17,10 @@ namespace proa::backends::cuda {
 // and half_precision.
 struct Settings {
   engine::Precision precision = engine::Precision::kFp32;
-  std::optional<bool> tune;  // time kernels at load instead of taking the first that fits
+  std::optional<bool> tune;           // time kernels at load instead of taking the first that fits
   std::vector<std::int64_t> buckets;  // batch sizes with plans of their own; empty: choose_buckets
   PlacementOptions placement;
-  bool require_gpu = false;  // an operator on the CPU is an error
+  bool require_gpu = false;                       // an operator on the CPU is an error
   std::set<std::string, std::less<>> fp32_nodes;  // stay FP32 under f16
   bool check_overflow = true;                     // find out which do not fit FP16
   int most_shapes = 8;  // plans for extents other than the batch that an instance keeps

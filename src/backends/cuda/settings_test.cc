@@ -61,7 +61,8 @@ TEST(CudaSettingsTest, BadValuesAreNamed) {
   for (const auto& [key, value] :
        {std::pair("inference_precision", "int4"), std::pair("gpu_buckets", "1,x"),
         std::pair("gpu_buckets", "0"), std::pair("gpu_tuning", "some"),
-        std::pair("min_cluster_ops", "0"), std::pair("gpu_shapes", "-1"), std::pair("gpu_placement", "some"), std::pair("require_gpu", "maybe")}) {
+        std::pair("min_cluster_ops", "0"), std::pair("gpu_shapes", "-1"),
+        std::pair("gpu_placement", "some"), std::pair("require_gpu", "maybe")}) {
     const auto settings = parse_settings(with_parameters({{key, value}}), unknown);
     ASSERT_FALSE(settings) << key;
     EXPECT_EQ(settings.error().code, ErrorCode::kInvalidArgument);

@@ -126,9 +126,10 @@ class Splitter {
         const NodePtr& node = operators_[static_cast<std::size_t>(index)];
         split_.fallbacks.push_back(
             {node->get_friendly_name(), node->get_type_info().name,
-             fmt::format("what would run together has fewer than min_cluster_ops = {} operators, or "
-                         "is not worth its copies",
-                         options_.min_cluster_ops)});
+             fmt::format(
+                 "what would run together has fewer than min_cluster_ops = {} operators, or "
+                 "is not worth its copies",
+                 options_.min_cluster_ops)});
       }
     }
   }

@@ -58,9 +58,8 @@ TEST(SplitTest, AWholeModelIsOnePart) {
 }
 
 TEST(SplitTest, TheConfigurationPlacesOperators) {
-  for (const PlacementOptions& options :
-       {PlacementOptions{1, {"Tanh", "CumSum"}, {}, false},
-        PlacementOptions{1, {}, {"first"}, false}}) {
+  for (const PlacementOptions& options : {PlacementOptions{1, {"Tanh", "CumSum"}, {}, false},
+                                          PlacementOptions{1, {}, {"first"}, false}}) {
     const auto split = split_model(with_cumsum({-1, 4}), options);
     ASSERT_TRUE(split) << split.error().message;
     EXPECT_THAT(report_text(*split), HasSubstr("placed there by the configuration"));

@@ -96,8 +96,8 @@ class Libraries {
 
 // The constants of a model on one device: each once for every type that kernels want of it, shared
 // by all batch sizes and streams, and with other models of the process that hold the same bytes
-// (other versions, other shapes of one network). Threading: confined to the thread that loads the model; the
-// device pointers it gave out are good on every thread, as long as it lives.
+// (other versions, other shapes of one network). Threading: confined to the thread that loads the
+// model; the device pointers it gave out are good on every thread, as long as it lives.
 class ConstantStore {
  public:
   // The device copy of a constant as `type`. Errors: those of DeviceMemory.

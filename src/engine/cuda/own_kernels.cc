@@ -215,8 +215,8 @@ cudaError_t plain_pad(const Graph& graph, const Node& node, const Arguments& arg
   const Value& output = graph.value(node.output());
   return reference_pad(source_of(graph, node, arguments, 0),
                        extents_of(graph.value(node.inputs[0]).shape), extents_of(Shape(op.begin)),
-                       extents_of(output.shape), op.value, arguments.output,
-                       number_of(output.type), stream);
+                       extents_of(output.shape), op.value, arguments.output, number_of(output.type),
+                       stream);
 }
 
 cudaError_t plain_lrn(const Graph& graph, const Node& node, const Arguments& arguments,

@@ -210,7 +210,8 @@ class Chooser {
   // The first candidate that builds and runs.
   Status take_first(Job& job) {
     const Node& node = job.step->node;
-    PROA_ASSIGN(CandidateTimer timer, CandidateTimer::create(plan_.graph, node, job.parts, libraries_));
+    PROA_ASSIGN(CandidateTimer timer,
+                CandidateTimer::create(plan_.graph, node, job.parts, libraries_));
     for (Implementation implementation : implementations_to_try(job, options_.avoid)) {
       const auto variants = maker_of(implementation).variants(plan_.graph, node, libraries_);
       if (!variants) continue;

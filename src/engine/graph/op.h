@@ -227,8 +227,8 @@ struct BatchNorm {
   }
 };
 
-// Local response normalisation over channels: x / (bias + alpha / size * s)^beta, s the sum of squares
-// of the `size` (odd) channels around each. Inputs: x.
+// Local response normalisation over channels: x / (bias + alpha / size * s)^beta, s the sum of
+// squares of the `size` (odd) channels around each. Inputs: x.
 struct Lrn {
   static constexpr std::string_view kName = "lrn";
   Layout layout = Layout::kNchw;

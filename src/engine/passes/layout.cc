@@ -1,5 +1,5 @@
-// NHWC: convolutions, pools and local normalisations are turned between transposes, which then move down the graph until
-// they cancel.
+// NHWC: convolutions, pools and local normalisations are turned between transposes, which then move
+// down the graph until they cancel.
 #include <algorithm>
 
 #include "engine/graph/infer.h"
@@ -20,8 +20,8 @@ Layout* image_layout(Op& op) {
   return nullptr;
 }
 
-// Puts nodes[at], an operator with a layout that is NCHW, between transposes; returns how many nodes it added
-// in front.
+// Puts nodes[at], an operator with a layout that is NCHW, between transposes; returns how many
+// nodes it added in front.
 Result<std::size_t> turn(Graph& graph, std::size_t at) {
   Node node = graph.nodes[at];
   *image_layout(node.op) = Layout::kNhwc;

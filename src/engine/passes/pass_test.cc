@@ -106,7 +106,8 @@ TEST_P(PassCasesTest, RewritesAndKeepsTheAnswer) {
 
 INSTANTIATE_TEST_SUITE_P(Files, PassCasesTest,
                          testing::Values("clip.txt", "fold.txt", "fuse.txt", "layout.txt",
-                                         "pack_input.txt", "padding.txt", "precision.txt", "simplify.txt"),
+                                         "pack_input.txt", "padding.txt", "precision.txt",
+                                         "simplify.txt"),
                          [](const auto& info) {
                            const std::string name = info.param;
                            return name.substr(0, name.find('.'));

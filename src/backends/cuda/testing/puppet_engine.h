@@ -14,12 +14,12 @@ class PuppetEngine final : public engine::DeviceEngine {
  public:
   explicit PuppetEngine(int devices = 1) : host_(engine::make_host_engine(devices)) {}
 
-  Status count_error;                 // what device_count() answers, if anything
-  Status load_error;                  // what load() answers, if anything
-  Status stream_error;                // what make_stream() answers, if anything
-  std::function<void()> on_load;      // called by load(), if set
+  Status count_error;                  // what device_count() answers, if anything
+  Status load_error;                   // what load() answers, if anything
+  Status stream_error;                 // what make_stream() answers, if anything
+  std::function<void()> on_load;       // called by load(), if set
   engine::DeviceMemoryUse memory_use;  // what memory() answers
-  std::size_t pinned_left = 1 << 30;  // bytes until allocate_pinned() fails
+  std::size_t pinned_left = 1 << 30;   // bytes until allocate_pinned() fails
   std::vector<engine::DeviceModelOptions> loads;
 
   // From now on the work of that device fails in wait().
