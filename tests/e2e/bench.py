@@ -27,5 +27,5 @@ def bench(proa, folder, *flags, short=True):
     path.unlink(missing_ok=True)
     process = subprocess.run(
         [proa, "bench", *map(str, flags), *(SHORT if short else ()), "--json", path],
-        capture_output=True, text=True, timeout=120)
+        capture_output=True, text=True, timeout=400)  # --find-max takes up to 5 minutes
     return Run(process, path)
