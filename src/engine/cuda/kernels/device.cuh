@@ -49,6 +49,22 @@ __device__ __forceinline__ float load(const Source& source, std::int64_t i) {
   return fminf(load_unclipped(source, i), source.max);
 }
 
+// Four numbers in one load, as floats, from an address that is aligned to them.
+__device__ __forceinline__ void load_four(const float* from, float* to) {
+  const float4 four = *reinterpret_cast<const float4*>(from);
+  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+__device__ __forceinline__ void load_four(const __half* from, float* to) {
+  const uint2 four = *reinterpret_cast<const uint2*>(from);
+  const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&four.x));
+  const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&four.y));
+  to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
+}
+__device__ __forceinline__ void load_four(const std::uint8_t* from, float* to) {
+  const uchar4 four = *reinterpret_cast<const uchar4*>(from);
+  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+}
+
 // Integers are rounded to nearest even and clamped.
 __device__ __forceinline__ void store(void* y, Number type, std::int64_t i, float x) {
   switch (type) {

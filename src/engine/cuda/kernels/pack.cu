@@ -41,22 +41,6 @@ __global__ void pack_kernel(Source x, PackShape shape, const float* scale, const
   }
 }
 
-// Four numbers in one load, as floats.
-__device__ __forceinline__ void load_four(const float* from, float* to) {
-  const float4 four = *reinterpret_cast<const float4*>(from);
-  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
-__device__ __forceinline__ void load_four(const __half* from, float* to) {
-  const uint2 four = *reinterpret_cast<const uint2*>(from);
-  const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&four.x));
-  const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&four.y));
-  to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
-}
-__device__ __forceinline__ void load_four(const std::uint8_t* from, float* to) {
-  const uchar4 four = *reinterpret_cast<const uchar4*>(from);
-  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
-
 // One thread makes four pixels of three colours, FP16: three vector loads, two vector stores.
 template <class T, bool planes>
 __global__ void pack_quad_kernel(const T* x, std::int64_t quads, std::int64_t plane,

@@ -106,22 +106,6 @@ __device__ __forceinline__ void load_any_picture(const Picture& p, const Normali
   }
 }
 
-// Four neighbours of a plane as floats, from an address that is aligned to them.
-__device__ __forceinline__ void read_four(const float* from, float* to) {
-  const float4 four = *reinterpret_cast<const float4*>(from);
-  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
-__device__ __forceinline__ void read_four(const __half* from, float* to) {
-  const uint2 four = *reinterpret_cast<const uint2*>(from);
-  const float2 low = __half22float2(*reinterpret_cast<const __half2*>(&four.x));
-  const float2 high = __half22float2(*reinterpret_cast<const __half2*>(&four.y));
-  to[0] = low.x, to[1] = low.y, to[2] = high.x, to[3] = high.y;
-}
-__device__ __forceinline__ void read_four(const std::uint8_t* from, float* to) {
-  const uchar4 four = *reinterpret_cast<const uchar4*>(from);
-  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
-
 // The same as load_picture for three planes whose rows are whole quads of pixels: a thread brings
 // the quads that the rectangle touches, three loads for four pixels.
 template <class T, class RowOf>
@@ -141,7 +125,7 @@ __device__ __forceinline__ void load_plane_quads(const Picture& p, const Normali
     if (inside) {
       const T* from = first + h * p.w + w;
 #pragma unroll
-      for (int c = 0; c < 3; ++c) read_four(from + c * plane, numbers[c]);
+      for (int c = 0; c < 3; ++c) load_four(from + c * plane, numbers[c]);
 #pragma unroll
       for (int c = 0; c < 3; ++c) {
 #pragma unroll
