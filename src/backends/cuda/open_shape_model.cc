@@ -1,8 +1,6 @@
 #include "backends/cuda/open_shape_model.h"
 
 #include "backends/cuda/open_shape_instance.h"
-#include "backends/openvino/convert.h"
-#include "backends/openvino/guard.h"
 #include "base/log.h"
 #include "openvino/core/model.hpp"
 
@@ -63,22 +61,12 @@ Result<std::shared_ptr<CudaLoadedModel>> OpenShapeModel::shaped(const std::vecto
 
 Result<std::unique_ptr<CudaLoadedModel>> OpenShapeModel::build(
     const std::vector<Shape>& inputs) const {
-  const std::shared_ptr<ov::Model> model = model_->clone();
   config::ModelConfig config = config_;
-  PROA_ASSIGN(const openvino::Binding binding,
-              openvino::bind(openvino::read_signature(*model), config));
-  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     config::Tensor& tensor = config.inputs[i];
     (tensor.reshape ? *tensor.reshape : tensor.dims) = inputs[i];
-    const openvino::BoundTensor& bound = binding.inputs[i];
-    const Shape whole = config.batches() ? inputs[i].with_first(bound.model_shape[0]) : inputs[i];
-    shapes.emplace(model->input(bound.port), openvino::to_ov_partial_shape(whole));
   }
-  const Status shaped = openvino::guarded(ErrorCode::kInvalidArgument, "the model cannot take them",
-                                          [&] { model->reshape(shapes); });
-  PROA_TRY(shaped);
-  return CudaLoadedModel::create(model, config, context_);
+  return CudaLoadedModel::create(model_->clone(), config, context_);
 }
 
 }  // namespace proa::backends::cuda
