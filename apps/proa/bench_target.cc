@@ -22,7 +22,7 @@ Result<loadgen::DataOptions> data_options(const BenchOptions& options) {
   if (options.zero_input) data.input_data = {"zero"};
   data.batch_size = options.batch_size;
   for (const std::string& shape : options.shapes) {
-    PROA_ASSIGN(auto given, loadgen::parse_given_shape(shape));
+    PROA_ASSIGN(auto given, parse_given_shape(shape));
     data.shapes.push_back(std::move(given));
   }
   data.string_data = options.string_data;

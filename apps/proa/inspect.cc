@@ -15,9 +15,9 @@
 #include "config/proto_writer.h"
 #include "config_draft.h"
 #include "fmt/format.h"
-#include "loadgen/data/make_payloads.h"
 #include "local_model.h"
 #include "storage/local_folder.h"
+#include "tensor/given_shape.h"
 
 namespace proa {
 namespace {
@@ -141,7 +141,7 @@ Status inspect_for_gpu(const InspectOptions& options, ModelPathKind kind,
   PROA_ASSIGN(const auto model, backends::cuda::read_model(file));
   std::map<std::string, Shape> shapes;
   for (const std::string& text : options.shapes) {
-    PROA_ASSIGN(auto given, loadgen::parse_given_shape(text));
+    PROA_ASSIGN(auto given, parse_given_shape(text));
     shapes[given.name] = given.shape;
   }
   PROA_TRY(backends::cuda::set_input_shapes(*model, shapes));

@@ -167,23 +167,6 @@ Result<Elements> read_data(const ModelSignature& model, const std::vector<Tensor
 
 }  // namespace
 
-Result<GivenShape> parse_given_shape(std::string_view argument) {
-  const std::size_t colon = argument.rfind(':');
-  const Error malformed = error::invalid_argument(
-      "--shape {}: wanted NAME:DIMS, like --shape image:3,224,224", argument);
-  if (colon == std::string_view::npos || colon == 0) return malformed;
-  GivenShape given{std::string(argument.substr(0, colon)), {}};
-  std::string_view rest = argument.substr(colon + 1);
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const auto extent = parse_number<std::int64_t>(rest.substr(0, comma));
-    if (!extent || *extent < 0) return malformed;
-    given.shape.push_back(*extent);
-    if (comma == std::string_view::npos) return given;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
 Result<PayloadSet> make_payloads(const ModelSignature& model, const DataOptions& options) {
   PROA_ASSIGN(const auto inputs, apply_shapes(model, options.shapes));
   PROA_ASSIGN(Elements elements, read_data(model, inputs, options));

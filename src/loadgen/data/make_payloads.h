@@ -8,18 +8,9 @@
 #include "base/result.h"
 #include "image/picture_plan.h"
 #include "loadgen/payloads.h"
-#include "tensor/shape.h"
+#include "tensor/given_shape.h"
 
 namespace proa::loadgen {
-
-// `--shape NAME:2,3`: extents for an input whose shape is open, without the batch dimension.
-struct GivenShape {
-  std::string name;
-  Shape shape;
-};
-
-// Takes "NAME:2,3" apart. Errors: kInvalidArgument quoting it.
-Result<GivenShape> parse_given_shape(std::string_view argument);
 
 // What to send. The comments name the flags that errors speak of.
 struct DataOptions {
