@@ -40,7 +40,8 @@ endif()
 
 if(PROA_SANITIZER)
   if(PROA_FUZZ)
-    add_compile_options(-fsanitize=fuzzer-no-link)
+    # What fuzzers follow; tests are not compiled with it (a fifth of their time).
+    set(PROA_LIBRARY_OPTIONS -fsanitize=fuzzer-no-link)
   endif()
   add_compile_options(-fsanitize=${PROA_SANITIZER} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PROA_SANITIZER})

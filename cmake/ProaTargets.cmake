@@ -4,6 +4,7 @@ add_library(proa_precompiled OBJECT "${CMAKE_CURRENT_LIST_DIR}/precompiled.cc")
 target_link_libraries(proa_precompiled PRIVATE fmt::fmt)
 # Found through the include path, so that what is compiled is the same in every checkout (ccache).
 target_include_directories(proa_precompiled PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
+target_compile_options(proa_precompiled PRIVATE ${PROA_LIBRARY_OPTIONS})
 target_precompile_headers(proa_precompiled PRIVATE <precompiled.h>)
 if(PROA_BUILD_TESTS)
   # Tests run for seconds and are compiled for minutes: only what they test is optimised.
@@ -30,6 +31,7 @@ function(proa_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(${name} PUBLIC ${ARG_DEPS})
+  target_compile_options(${name} PRIVATE ${PROA_LIBRARY_OPTIONS})
   target_precompile_headers(${name} REUSE_FROM proa_precompiled)
 endfunction()
 

@@ -129,11 +129,13 @@ def ctest(folder, report, jobs):
                  "-j", str(jobs), "--output-junit", str(junit)], junit)
 
 
-def pytest(report, *arguments, environment=()):
-    """environment: NAME=VALUE for the tests and what they start."""
+def pytest(report, *arguments, jobs=0, environment=()):
+    """jobs: tests that run side by side (0: in this order). environment: NAME=VALUE for the tests and what
+    they start."""
     junit = LOGS / report
+    side_by_side = ["-n", str(jobs), "--dist", "worksteal"] if jobs else []
     return Step([*(["env", *environment] if environment else []), sys.executable, "-m", "pytest", "-q",
-                 "-p", "no:cacheprovider", f"--junit-xml={junit}", *arguments], junit)
+                 "-p", "no:cacheprovider", f"--junit-xml={junit}", *side_by_side, *arguments], junit)
 
 
 def fuzz(report, seconds, jobs):
@@ -173,7 +175,8 @@ def stages(jobs):
         "e2e": ("tests/e2e against build/release/bin/proa", [
             configure("release"),
             build("release", jobs, "proa", "grpcpp_client"),
-            pytest("e2e.xml", "tests/e2e")]),
+            # Tests of a server wait more than they compute.
+            pytest("e2e.xml", "tests/e2e", jobs=jobs + 1)]),
         "conformance": ("tests/conformance: the same requests to proa and a real tritonserver", [
             configure("release"),
             build("release", jobs, "proa"),
@@ -184,7 +187,7 @@ def stages(jobs):
             build("asan", jobs),
             ctest("build/asan", "asan.xml", jobs),
             # Freed memory is kept aside to find its later use; the tests look at what a server holds.
-            pytest("asan-hostile.xml", *HOSTILE, "--proa", "build/asan/bin/proa",
+            pytest("asan-hostile.xml", *HOSTILE, "--proa", "build/asan/bin/proa", jobs=jobs,
                    environment=["ASAN_OPTIONS=quarantine_size_mb=16"])]),
         "tsan": ("unit tests of " + ", ".join(threaded) + " and a busy server under ThreadSanitizer", [
             configure("tsan"),

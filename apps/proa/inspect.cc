@@ -147,7 +147,7 @@ Status inspect_for_gpu(const InspectOptions& options, ModelPathKind kind,
   PROA_TRY(backends::cuda::set_input_shapes(*model, shapes));
   PROA_ASSIGN(auto split, backends::cuda::split_model(model, {.processors = available_cpus()}));
   backends::openvino::Runtime runtime;
-  PROA_TRY(backends::cuda::time_cpu_parts(split, runtime, available_cpus()));
+  PROA_TRY(backends::cuda::compile_cpu_parts(split, runtime, {.threads = available_cpus()}));
   fmt::print(
       "{}", options.json ? backends::cuda::report_json(split) : backends::cuda::report_text(split));
   return {};

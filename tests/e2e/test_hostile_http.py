@@ -33,7 +33,8 @@ def test_bodies_that_grow_a_thousandfold(server, encoding, pack, content):
 @pytest.mark.parametrize("encoding, body, status", [
     ("gzip", b"rubbish", 400), ("deflate", b"rubbish", 400), ("gzip", gzip.compress(b"{}")[:-4], 400),
     ("gzip", gzip.compress(gzip.compress(b"{}")), 400), ("br", b"{}", 501),
-    ("gzip, gzip", gzip.compress(gzip.compress(b"{}")), 501)])
+    ("gzip, gzip", gzip.compress(gzip.compress(b"{}")), 501)],
+    ids=["rubbish-gzip", "rubbish-deflate", "cut", "twice-said-once", "unknown", "twice"])
 def test_bodies_that_do_not_unpack(server, encoding, body, status):
     got, answer = rest(server, body, head=f"Content-Encoding: {encoding}\r\n")
     assert got == status and json.loads(answer)["error"]

@@ -53,16 +53,14 @@ Result<std::vector<std::int64_t>> buckets_of(const engine::Graph& graph, const S
   return buckets;
 }
 
-// Says what does not run on the GPU, and refuses it where it must not be.
+// Refuses parts on the CPU where they must not be or cannot.
 Status check_split(const SplitModel& split, const Settings& settings,
                    const config::ModelConfig& config) {
   if (split.on_gpu_alone()) return {};
-  const std::string report = report_text(split);
   if (settings.require_gpu) {
     return error::failed_precondition("require_gpu is set, but not all can run on the GPU: {}",
-                                      report);
+                                      report_text(split));
   }
-  log::warn("model {}: {}", log::printable(config.name), report);
   for (const EdgeTensor& tensor : split.tensors) {
     if (config.max_batch_size <= 1 || (!tensor.shape.empty() && tensor.shape[0] == Shape::kAny)) {
       continue;
@@ -133,7 +131,6 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
   settings.placement.rows = std::max(config.max_batch_size, 1);
   settings.placement.processors = context.processors;
   PROA_ASSIGN(loaded->split_, split_model(model, settings.placement));
-  PROA_TRY(time_cpu_parts(loaded->split_, *context.runtime, context.processors));
   PROA_TRY(check_split(loaded->split_, settings, config));
   PROA_ASSIGN(const Prepared prepared, loaded->prepare(model, settings, config));
   loaded->set_ends(std::move(binding));
@@ -151,16 +148,16 @@ Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr
   prepared.options.progress = [name = config.name](const std::string& line) {
     log::info("model {}: {}", log::printable(name), line);
   };
+  PROA_ASSIGN(prepared.cpu, compile_cpu_parts(split_, *context_.runtime,
+                                              {.streams = std::max(1, config.instance_count()),
+                                               .threads = context_.processors}));
+  if (!split_.on_gpu_alone()) {
+    log::warn("model {}: {}", log::printable(config.name), report_text(split_));
+  }
   PROA_ASSIGN(const engine::PassOptions passes, pass_options(*model, settings, config));
   for (const Part& part : split_.parts) {
     engine::Graph& graph = prepared.graphs.emplace_back();
-    ov::CompiledModel& cpu = prepared.cpu.emplace_back();
-    if (part.side == Side::kCpu) {
-      PROA_ASSIGN(cpu, context_.runtime->compile(part.model,
-                                                 {.streams = std::max(1, config.instance_count()),
-                                                  .threads = context_.processors}));
-      continue;
-    }
+    if (part.side == Side::kCpu) continue;
     // A model that is not divided keeps the order of its own inputs and outputs.
     PROA_ASSIGN(graph, import_model(split_.on_gpu_alone() ? model : part.model, 1));
     PROA_TRY(engine::run_passes(graph, passes));

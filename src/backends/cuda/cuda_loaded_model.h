@@ -69,8 +69,8 @@ class CudaLoadedModel final : public core::LoadedModel {
   explicit CudaLoadedModel(const LoadContext& context) : context_(context) {}
   // One graph for each part on the GPU.
   struct Prepared {
-    std::vector<engine::Graph> graphs;  // by part; empty ones for the CPU
-    std::vector<ov::CompiledModel> cpu;
+    std::vector<engine::Graph> graphs;   // by part; empty ones for the CPU
+    std::vector<ov::CompiledModel> cpu;  // by part; empty ones for the GPU
     engine::DeviceModelOptions options;
   };
   Result<Prepared> prepare(const std::shared_ptr<ov::Model>& model, const Settings& settings,

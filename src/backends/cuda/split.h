@@ -74,9 +74,11 @@ struct SplitModel {
 Result<SplitModel> split_model(const std::shared_ptr<const ov::Model>& model,
                                const PlacementOptions& options);
 
-// Compiles the parts of the CPU and measures them for one row (median of a few runs over random
-// numbers): fills in Part::row_us. Errors: those of the CPU.
-Status time_cpu_parts(SplitModel& split, openvino::Runtime& runtime, int processors);
+// Compiles the parts of the CPU, by part (empty ones for the GPU), and measures them for one row
+// (median of a few runs over random numbers): fills in Part::row_us. Errors: those of the CPU.
+Result<std::vector<ov::CompiledModel>> compile_cpu_parts(SplitModel& split,
+                                                         openvino::Runtime& runtime,
+                                                         const openvino::Runtime::Options& options);
 
 // For people, and for programs (one JSON object): what runs where, each fallback with its reason,
 // what is copied between the sides for one row, and how long the CPU takes for it.

@@ -28,15 +28,18 @@ double median_run_us(ov::CompiledModel& compiled, const SampleRow& row) {
 
 }  // namespace
 
-Status time_cpu_parts(SplitModel& split, openvino::Runtime& runtime, int processors) {
-  for (Part& part : split.parts) {
+Result<std::vector<ov::CompiledModel>> compile_cpu_parts(
+    SplitModel& split, openvino::Runtime& runtime, const openvino::Runtime::Options& options) {
+  std::vector<ov::CompiledModel> compiled(split.parts.size());
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    Part& part = split.parts[i];
     if (part.side == Side::kGpu) continue;
-    PROA_ASSIGN(ov::CompiledModel compiled, runtime.compile(part.model, {.threads = processors}));
+    PROA_ASSIGN(compiled[i], runtime.compile(part.model, options));
     PROA_TRY(openvino::guarded(ErrorCode::kInternal, "a part on the CPU failed", [&] {
-      part.row_us = median_run_us(compiled, random_row(*part.model, 1));
+      part.row_us = median_run_us(compiled[i], random_row(*part.model, 1));
     }));
   }
-  return {};
+  return compiled;
 }
 
 }  // namespace proa::backends::cuda
