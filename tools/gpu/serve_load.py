@@ -83,8 +83,14 @@ def load(folder, server, picture, what, connections, streams, threads):
                  "-t", str(threads), "-d", body, f"--log-file={log}", *target])
 
 
+def successes(server):
+    """What the model has answered well, by its own count; a refusal over gRPC has status 200 too."""
+    answer = ask(server.ports["HTTP"], "GET", f"/v2/models/{MODEL}/stats")[1]
+    return int(json.loads(answer)["model_stats"][0]["inference_stats"]["success"]["count"])
+
+
 def measure(server, title, log, command):
-    watch, pid = GpuWatch(), server.pid
+    watch, pid, succeeded = GpuWatch(), server.pid, successes(server)
     before, threads_before, begin = cpu_seconds(pid), thread_seconds(pid), time.monotonic()
     watch.start()
     done = subprocess.run(command, capture_output=True, text=True)
@@ -94,6 +100,8 @@ def measure(server, title, log, command):
         sys.exit(f"h2load failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     rows = np.loadtxt(log, dtype=np.int64, usecols=(1, 2), ndmin=2)
     good = rows[rows[:, 0] == 200][:, 1] / 1000
+    if successes(server) - succeeded < len(good):
+        sys.exit(f"LOAD {title}: {len(good)} answers, {successes(server) - succeeded} of them good:\n{server.log()[-2000:]}")
     used = {name: seconds - threads_before.get(name, 0)
             for name, seconds in thread_seconds(pid).items()}
     top = sorted(used.items(), key=lambda item: -item[1])[:5]

@@ -117,6 +117,8 @@ def write_models(repository, name, source):
 
 def distance(network, got, wanted):
     got, wanted = got.astype(np.float64), wanted.astype(np.float64)
+    if not np.isfinite(got).all():
+        return np.inf  # not NaN, which is smaller than nothing and larger than nothing
     if network.probabilities:
         return float(np.abs(got - wanted).max())
     return float(np.linalg.norm(got - wanted) / max(np.linalg.norm(wanted), 1e-30))

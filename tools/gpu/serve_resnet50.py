@@ -61,6 +61,8 @@ def serve(folder, repository, *flags):
 
 
 def distance(got, wanted):
+    if not np.isfinite(got).all():
+        return np.inf  # not NaN, which is smaller than nothing and larger than nothing
     return float(np.linalg.norm(got.ravel() - wanted.ravel()) / np.linalg.norm(wanted))
 
 

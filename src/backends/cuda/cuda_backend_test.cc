@@ -168,7 +168,7 @@ TEST_F(OpenShapeTest, PlansAreMadeForTheShapesThatCome) {
   EXPECT_TRUE(answers(*one, 3));
   EXPECT_TRUE(answers(*one, 5));
   EXPECT_TRUE(answers(*one, 3));
-  EXPECT_EQ(engine_.loads.size(), 4u);  // two shapes on two devices
+  EXPECT_EQ(engine_.loads.size(), 2u);
   EXPECT_FALSE(engine_.loads[0].time_candidates);
 }
 
@@ -177,15 +177,26 @@ TEST_F(OpenShapeTest, InstancesShareThePlansOfAShape) {
   const auto first = instance(), second = instance();
   EXPECT_TRUE(answers(*first, 3));
   EXPECT_TRUE(answers(*second, 3));
-  EXPECT_EQ(engine_.loads.size(), 2u);
+  EXPECT_EQ(engine_.loads.size(), 1u);
 }
 
 TEST_F(OpenShapeTest, TheShapeThatWasNotUsedForLongestGoes) {
   serve_open({{"gpu_shapes", "2"}, {"gpu_tuning", "measured"}});
   const auto one = instance();
   for (const std::int64_t extent : {1, 2, 1, 3, 1, 2}) EXPECT_TRUE(answers(*one, extent));
-  EXPECT_EQ(engine_.loads.size(), 8u);  // 1, 2, 3 and 2 again, on two devices
+  EXPECT_EQ(engine_.loads.size(), 4u);  // 1, 2, 3 and 2 again
   EXPECT_TRUE(engine_.loads[0].time_candidates);
+}
+
+TEST_F(OpenShapeTest, AGpuThatFailedStopsNoShapesOfOthers) {
+  serve_open();
+  const auto one = instance(0), other = instance(1);
+  EXPECT_TRUE(answers(*other, 3));
+  engine_.break_device(1, error::unavailable("uncorrectable memory error"));
+  EXPECT_FALSE(answers(*other, 3));
+  EXPECT_FALSE(answers(*other, 4));
+  EXPECT_TRUE(answers(*one, 4));
+  EXPECT_EQ(engine_.loads.back().device, 0);
 }
 
 TEST_F(OpenShapeTest, KnownShapesGoOnWhileOneIsBuilt) {
@@ -298,7 +309,7 @@ TEST_F(CudaBackendTest, PageLockedInputIsReadWhereItLies) {
   serve(2);
   const auto one = instance();
   const std::vector<float> numbers = {5, 6};
-  auto memory = engine_.allocate_pinned(8);
+  auto memory = engine_.allocate_pinned(0, 8);
   ASSERT_TRUE(memory);
   std::memcpy(memory->data(), numbers.data(), 8);
   Pending pending;
@@ -440,6 +451,38 @@ TEST_F(CudaBackendTest, APlantedOperatorRunsOnTheCpuAndAnswersAreRight) {
     ASSERT_EQ(got.size(), wanted.size());
     EXPECT_LT(engine::relative_l2(got, wanted), 1e-4);
   }
+}
+
+// y = 3 erf(relu(x)), turned from [2,6] to [4,3] on the way: parts whose first extents differ.
+TEST_F(CudaBackendTest, PartsOfAModelThatDoesNotBatchHaveExtentsOfTheirOwn) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{2, 6});
+  auto erf = std::make_shared<ov::op::v0::Erf>(std::make_shared<ov::op::v0::Relu>(x));
+  auto turned = std::make_shared<ov::op::v1::Reshape>(
+      erf, ov::op::v0::Constant::create(ov::element::i64, {2}, {4, 3}), false);
+  auto tripled = std::make_shared<ov::op::v1::Multiply>(
+      turned, ov::op::v0::Constant::create(ov::element::f32, {1}, {3.0f}));
+  auto model = std::make_shared<ov::Model>(
+      ov::OutputVector{std::make_shared<ov::op::v0::Abs>(tripled)}, ov::ParameterVector{x});
+  x->get_output_tensor(0).set_names({"x"});
+  model->output(0).get_tensor().set_names({"y"});
+  write(model);
+  config_.parameters["gpu_placement"] = "all";
+  config_.parameters["min_cluster_ops"] = "1";
+  config_.parameters["cpu_operators"] = "Reshape";
+  const Status status = load();
+  ASSERT_TRUE(status) << status.error().message;
+  ASSERT_EQ(engine_.loads.size(), 4u);  // two parts on each of two devices
+  EXPECT_THAT(engine_.loads[0].buckets, ElementsAre(2));
+  EXPECT_THAT(engine_.loads[1].buckets, ElementsAre(4));
+  const std::vector<float> numbers = engine::random_numbers(3, 12, -1, 1);
+  const auto one = instance();
+  Pending pending;
+  start_one(*one, pending, 1, floats({2, 6}, numbers));
+  const auto responses = pending.wait();
+  ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  EXPECT_EQ(responses[0].outputs[0].shape, (Shape{4, 3}));
+  const auto wanted = run_openvino(model, {{{2, 6}, numbers}}).front().data;
+  EXPECT_LT(engine::relative_l2(values_of<float>(responses[0].outputs[0]), wanted), 1e-5);
 }
 
 TEST_F(CudaBackendTest, RequireGpuMakesAFallbackAnError) {

@@ -13,8 +13,10 @@ Result<std::unique_ptr<CudaInstance>> CudaInstance::create(
   std::unique_ptr<CudaInstance> made(new CudaInstance(std::move(stream), options));
   PROA_TRY(made->allocate());
   CudaInstance* self = made.get();
-  made->feeder_ = start_thread("proa-feed-" + options.name, [self] { self->feed(); });
-  made->completer_ = start_thread("proa-done-" + options.name, [self] { self->complete(); });
+  PROA_ASSIGN(made->feeder_,
+              try_start_thread("proa-feed-" + options.name, [self] { self->feed(); }));
+  PROA_ASSIGN(made->completer_,
+              try_start_thread("proa-done-" + options.name, [self] { self->complete(); }));
   return made;
 }
 
@@ -24,7 +26,7 @@ Status CudaInstance::allocate() {
     free_.push_back(slot);
     for (const std::size_t bytes : options_.ends->input_bytes) {
       PROA_ASSIGN(slots_[static_cast<std::size_t>(slot)].inputs.emplace_back(),
-                  options_.engine->allocate_pinned(bytes));
+                  options_.engine->allocate_pinned(options_.device, bytes));
     }
   }
   return {};

@@ -36,14 +36,15 @@ class CudaInstance final : public core::Instance {
 
   struct Options {
     std::string name;
+    int device = 0;
     engine::DeviceEngine* engine = nullptr;          // outlives it
     const GraphEnds* ends = nullptr;                 // outlives it
     std::shared_ptr<DeviceHealth> health;            // of its device
-    std::vector<std::shared_ptr<PinnedPool>> pools;  // for outputs, by port
+    std::vector<std::shared_ptr<PinnedPool>> pools;  // of its device, for outputs, by port
     const Clock* clock = &steady_clock();
   };
 
-  // Errors: kResourceExhausted when page-locked memory runs out.
+  // Errors: kResourceExhausted when page-locked memory or threads run out.
   static Result<std::unique_ptr<CudaInstance>> create(std::unique_ptr<engine::DeviceStream> stream,
                                                       const Options& options);
   ~CudaInstance() override;

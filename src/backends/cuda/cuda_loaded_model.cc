@@ -74,6 +74,29 @@ Status check_split(const SplitModel& split, const Settings& settings,
   return {};
 }
 
+// A name that nothing has is a typing error, and the layer is not treated as its author believes.
+void warn_of_unmatched(const ov::Model& model, const Settings& settings,
+                       const std::string& model_name) {
+  std::set<std::string, std::less<>> names, types;
+  for (const std::shared_ptr<ov::Node>& node : model.get_ops()) {
+    types.insert(node->get_type_info().name);
+    names.insert(node->get_friendly_name());
+    for (const auto& output : node->outputs()) {
+      names.insert(output.get_names().begin(), output.get_names().end());
+    }
+  }
+  const auto check = [&](std::string_view key, const auto& wanted, const auto& known) {
+    for (const std::string& name : wanted) {
+      if (known.contains(name)) continue;
+      log::warn("model {}: {} names '{}', which the model does not have",
+                log::printable(model_name), key, log::printable(name));
+    }
+  };
+  check("fp32_nodes", settings.fp32_nodes, names);
+  check("cpu_nodes", settings.placement.cpu_nodes, names);
+  check("cpu_operators", settings.placement.cpu_operators, types);
+}
+
 double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 }  // namespace
@@ -125,7 +148,10 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
                                                                  const LoadContext& context) {
   std::vector<std::string> unknown_keys;
   PROA_ASSIGN(Settings settings, parse_settings(config, unknown_keys));
-  warn_of_unknown(config, unknown_keys);
+  if (!context.said_before) {
+    warn_of_unknown(config, unknown_keys);
+    warn_of_unmatched(*model, settings, config.name);
+  }
   PROA_ASSIGN(openvino::Binding binding, bind_and_reshape(*model, config));
   std::unique_ptr<CudaLoadedModel> loaded(new CudaLoadedModel(context));
   settings.placement.rows = std::max(config.max_batch_size, 1);
@@ -151,19 +177,20 @@ Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr
   PROA_ASSIGN(prepared.cpu, compile_cpu_parts(split_, *context_.runtime,
                                               {.streams = std::max(1, config.instance_count()),
                                                .threads = context_.processors}));
-  if (!split_.on_gpu_alone()) {
+  if (!split_.on_gpu_alone() && !context_.said_before) {
     log::warn("model {}: {}", log::printable(config.name), report_text(split_));
   }
   PROA_ASSIGN(const engine::PassOptions passes, pass_options(*model, settings, config));
   for (const Part& part : split_.parts) {
     engine::Graph& graph = prepared.graphs.emplace_back();
+    std::vector<std::int64_t>& buckets = prepared.buckets.emplace_back();
     if (part.side == Side::kCpu) continue;
     // A model that is not divided keeps the order of its own inputs and outputs.
     PROA_ASSIGN(graph, import_model(split_.on_gpu_alone() ? model : part.model, 1));
     PROA_TRY(engine::run_passes(graph, passes));
-    PROA_ASSIGN(prepared.options.buckets, buckets_of(graph, settings, config));
+    PROA_ASSIGN(buckets, buckets_of(graph, settings, config));
+    ends_.largest = buckets.back();
   }
-  ends_.largest = prepared.options.buckets.back();
   return prepared;
 }
 
@@ -173,16 +200,21 @@ Result<engine::PassOptions> CudaLoadedModel::pass_options(const ov::Model& model
   engine::PassOptions passes;
   passes.precision = settings.precision;
   passes.keep_fp32 = settings.fp32_nodes;
-  if (settings.precision != engine::Precision::kFp16 || !settings.check_overflow) return passes;
-  PROA_ASSIGN(const std::vector<SampleRow> rows,
-              sample_rows(model, config, context_.warm_up_folder));
-  PROA_ASSIGN(auto found, find_overflows(*context_.runtime, model, rows, context_.processors));
-  if (!found.empty()) {
-    log::info("model {}: computed in FP32 because FP16 does not hold their numbers: {}",
-              log::printable(config.name),
-              log::printable(fmt::format("{}", fmt::join(found, ", "))));
+  if (settings.precision == engine::Precision::kFp16 && settings.check_overflow) {
+    PROA_ASSIGN(const std::vector<SampleRow> rows,
+                sample_rows(model, config, context_.warm_up_folder));
+    PROA_ASSIGN(auto found, find_overflows(*context_.runtime, model, rows, context_.processors));
+    if (!found.empty()) {
+      log::info("model {}: computed in FP32 because FP16 does not hold their numbers: {}",
+                log::printable(config.name),
+                log::printable(fmt::format("{}", fmt::join(found, ", "))));
+    }
+    passes.keep_fp32.merge(found);
   }
-  passes.keep_fp32.merge(found);
+  const auto names = passes.keep_fp32;
+  for (const std::string& name : names) {
+    passes.keep_fp32.insert(std::string(kFromOtherPart) + name);
+  }
   return passes;
 }
 
@@ -198,7 +230,6 @@ void CudaLoadedModel::set_ends(openvino::Binding binding) {
     const EdgeTensor& output = tensor(index);
     ends_.output_bytes.push_back(output.bytes(ends_.largest));
     ends_.output_shapes.push_back(output.shape);
-    pools_.push_back(PinnedPool::create(*context_.engine, ends_.output_bytes.back()));
   }
 }
 
@@ -227,6 +258,9 @@ Status CudaLoadedModel::load_devices(const Prepared& prepared, const config::Mod
       return with_context(fmt::format("GPU {}", device), std::move(model).error());
     }
     made.model = std::move(*model);
+    for (const std::size_t bytes : ends_.output_bytes) {
+      made.pools.push_back(PinnedPool::create(*context_.engine, device, bytes));
+    }
     PROA_TRY(check_memory(device));
     log::info("model {}: on GPU {}, weights {:.1f} MiB", log::printable(config.name), device,
               mebibytes(made.model->constant_bytes()));
@@ -237,18 +271,26 @@ Status CudaLoadedModel::load_devices(const Prepared& prepared, const config::Mod
 
 Result<std::unique_ptr<engine::DeviceModel>> CudaLoadedModel::load_device(const Prepared& prepared,
                                                                           int device) {
-  engine::DeviceModelOptions options = prepared.options;
-  options.device = device;
-  if (split_.on_gpu_alone()) return context_.engine->load(prepared.graphs.front(), options);
+  if (split_.on_gpu_alone()) return load_part(prepared, 0, device);
   std::vector<LoadedPart> parts(split_.parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     parts[i].cpu = prepared.cpu[i];
     if (split_.parts[i].side == Side::kCpu) continue;
-    PROA_ASSIGN(parts[i].device, context_.engine->load(prepared.graphs[i], options));
+    parts[i].rows = prepared.buckets[i].back();
+    PROA_ASSIGN(parts[i].device, load_part(prepared, i, device));
   }
   const bool batches = ends_.binding.batches;
-  return std::make_unique<PartitionedModel>(split_, std::move(parts), *context_.engine,
+  return std::make_unique<PartitionedModel>(split_, std::move(parts), *context_.engine, device,
                                             ends_.largest, batches);
+}
+
+Result<std::unique_ptr<engine::DeviceModel>> CudaLoadedModel::load_part(const Prepared& prepared,
+                                                                        std::size_t part,
+                                                                        int device) {
+  engine::DeviceModelOptions options = prepared.options;
+  options.device = device;
+  options.buckets = prepared.buckets[part];
+  return context_.engine->load(prepared.graphs[part], options);
 }
 
 Result<std::unique_ptr<core::Instance>> CudaLoadedModel::create_instance(
@@ -265,10 +307,11 @@ Result<std::unique_ptr<core::Instance>> CudaLoadedModel::create_instance(
             mebibytes((*stream)->bytes()));
   PROA_ASSIGN(auto instance,
               CudaInstance::create(std::move(*stream), {.name = placement.name,
+                                                        .device = placement.device,
                                                         .engine = context_.engine,
                                                         .ends = &ends_,
                                                         .health = device->second.health,
-                                                        .pools = pools_,
+                                                        .pools = device->second.pools,
                                                         .clock = context_.clock}));
   return instance;
 }

@@ -31,6 +31,7 @@ struct LoadContext {
   int build_threads = 4;
   bool tune_by_default = true;           // where the configuration does not say
   std::filesystem::path warm_up_folder;  // where the files of `model_warmup` lie
+  bool said_before = false;              // another load of the model has warned of its settings
   const Clock* clock = &steady_clock();
 };
 
@@ -65,13 +66,15 @@ class CudaLoadedModel final : public core::LoadedModel {
   struct Device {
     std::shared_ptr<DeviceHealth> health;
     std::unique_ptr<engine::DeviceModel> model;
+    std::vector<std::shared_ptr<PinnedPool>> pools;  // for outputs, by port
   };
   explicit CudaLoadedModel(const LoadContext& context) : context_(context) {}
   // One graph for each part on the GPU.
   struct Prepared {
-    std::vector<engine::Graph> graphs;   // by part; empty ones for the CPU
-    std::vector<ov::CompiledModel> cpu;  // by part; empty ones for the GPU
-    engine::DeviceModelOptions options;
+    std::vector<engine::Graph> graphs;               // by part; empty ones for the CPU
+    std::vector<std::vector<std::int64_t>> buckets;  // by part
+    std::vector<ov::CompiledModel> cpu;              // by part; empty ones for the GPU
+    engine::DeviceModelOptions options;              // for all parts
   };
   Result<Prepared> prepare(const std::shared_ptr<ov::Model>& model, const Settings& settings,
                            const config::ModelConfig& config);
@@ -83,11 +86,12 @@ class CudaLoadedModel final : public core::LoadedModel {
   Status check_memory(int device) const;
   Status load_devices(const Prepared& prepared, const config::ModelConfig& config);
   Result<std::unique_ptr<engine::DeviceModel>> load_device(const Prepared& prepared, int device);
+  Result<std::unique_ptr<engine::DeviceModel>> load_part(const Prepared& prepared, std::size_t part,
+                                                         int device);
 
   const LoadContext context_;
   SplitModel split_;
   GraphEnds ends_;
-  std::vector<std::shared_ptr<PinnedPool>> pools_;  // for outputs, by port
   std::map<int, Device> devices_;
 };
 

@@ -7,6 +7,7 @@
 #include "backends/openvino/guard.h"
 #include "backends/openvino/model_reader.h"
 #include "backends/openvino/signature.h"
+#include "engine/plan/implementation.h"
 #include "openvino/core/model.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/parameter.hpp"
@@ -53,6 +54,33 @@ Status import_node(ImportState& state, const std::shared_ptr<ov::Node>& node) {
   }
   state.values[node->output(0)] = value;
   return {};
+}
+
+bool is_wide_integer(DataType type) {
+  return type == DataType::kInt32 || type == DataType::kUint32 || type == DataType::kInt64 ||
+         type == DataType::kUint64;
+}
+
+// Why no plan has a kernel for what was added to the graph from node `first` on, or "".
+std::string plan_obstacle(const engine::Graph& graph, std::size_t first) {
+  for (std::size_t i = first; i < graph.nodes.size(); ++i) {
+    const engine::Node& node = graph.nodes[i];
+    // The passes fold these.
+    if (std::holds_alternative<engine::BatchNorm>(node.op)) continue;
+    const auto implementations = engine::implementations_of(node.op);
+    if (implementations.empty()) continue;  // needs none
+    if (is_wide_integer(graph.value(node.output()).type) &&
+        is_wide_integer(graph.value(node.input(0)).type)) {
+      return "kernels compute in FP32, which does not hold all integers of 32 and 64 bits";
+    }
+    std::string_view reason;
+    for (const engine::ImplementationEntry& each : implementations) {
+      reason = each.decline(graph, node, engine::Target{});
+      if (reason.empty()) break;
+    }
+    if (!reason.empty()) return "its kernel " + std::string(reason);
+  }
+  return "";
 }
 
 bool inputs_known(const ImportState& state, const ov::Node& node) {
@@ -128,10 +156,13 @@ Result<std::map<std::string, std::string>> survey_fixed(const ov::Model& model) 
       continue;
     }
     std::string& reason = reasons[node->get_friendly_name()];
+    const std::size_t first = state.graph.nodes.size();
     if (!inputs_known(state, *node)) {
       reason = "reads a tensor of a type that the engine lacks, or whose shape depends on data";
     } else if (Status status = import_node(state, node); !status) {
       reason = status.error().message;
+    } else {
+      reason = plan_obstacle(state.graph, first);
     }
     if (!reason.empty()) stand_in(state, *node);
   }

@@ -34,8 +34,9 @@ Result<std::unique_ptr<core::Instance>> OpenShapeModel::create_instance(
                                          .batches = config_.batches(),
                                          .most_shapes = most_shapes_,
                                          .health = health->second,
-                                         .model_for = [this](const std::vector<Shape>& inputs) {
-                                           return shaped(inputs);
+                                         .model_for = [this, device = placement.device](
+                                                          const std::vector<Shape>& inputs) {
+                                           return shaped(device, inputs);
                                          }}));
   return instance;
 }
@@ -45,23 +46,30 @@ Status OpenShapeModel::health() const {
   return {};
 }
 
-Result<std::shared_ptr<CudaLoadedModel>> OpenShapeModel::shaped(const std::vector<Shape>& inputs) {
+Result<std::shared_ptr<CudaLoadedModel>> OpenShapeModel::shaped(int device,
+                                                                const std::vector<Shape>& inputs) {
   MutexLock lock(mutex_);
   std::erase_if(built_, [](const auto& each) { return each.second.expired(); });
-  std::weak_ptr<CudaLoadedModel>& known = built_[shapes_text(inputs)];
+  std::weak_ptr<CudaLoadedModel>& known = built_[{device, shapes_text(inputs)}];
   if (auto model = known.lock()) return model;
   const TimePoint begin = context_.clock->now();
-  PROA_ASSIGN(std::shared_ptr<CudaLoadedModel> made, build(inputs));
+  PROA_ASSIGN(std::shared_ptr<CudaLoadedModel> made, build(device, inputs));
   known = made;
-  log::info("model {}: plans for inputs of shape {} made in {:.1f} s", log::printable(config_.name),
-            shapes_text(inputs),
+  context_.said_before = true;
+  log::info("model {}: plans for inputs of shape {} on GPU {} made in {:.1f} s",
+            log::printable(config_.name), shapes_text(inputs), device,
             std::chrono::duration<double>(context_.clock->now() - begin).count());
   return made;
 }
 
 Result<std::unique_ptr<CudaLoadedModel>> OpenShapeModel::build(
-    const std::vector<Shape>& inputs) const {
+    int device, const std::vector<Shape>& inputs) const {
   config::ModelConfig config = config_;
+  // Other GPUs may have failed, or need other shapes.
+  for (config::InstanceGroup& group : config.instance_groups) {
+    std::erase_if(group.gpus, [&](std::int32_t each) { return each != device; });
+  }
+  std::erase_if(config.instance_groups, [](const auto& group) { return group.gpus.empty(); });
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     config::Tensor& tensor = config.inputs[i];
     (tensor.reshape ? *tensor.reshape : tensor.dims) = inputs[i];

@@ -28,24 +28,27 @@ class OpenShapeModel final : public core::LoadedModel {
       const core::InstancePlacement& placement) override;
   Status health() const override;
 
-  // The model for inputs of these shapes, in the configuration's order (without the batch where the
-  // model batches); built when no instance holds it. Errors: those of CudaLoadedModel::create.
-  Result<std::shared_ptr<CudaLoadedModel>> shaped(const std::vector<Shape>& inputs)
+  // The model on that GPU for inputs of these shapes, in the configuration's order (without the
+  // batch where the model batches); built when no instance holds it. Errors: those of
+  // CudaLoadedModel::create.
+  Result<std::shared_ptr<CudaLoadedModel>> shaped(int device, const std::vector<Shape>& inputs)
       PROA_EXCLUDES(mutex_);
 
  private:
   OpenShapeModel(std::shared_ptr<ov::Model> model, const config::ModelConfig& config,
                  const LoadContext& context)
       : model_(std::move(model)), config_(config), context_(context) {}
-  Result<std::unique_ptr<CudaLoadedModel>> build(const std::vector<Shape>& inputs) const;
+  Result<std::unique_ptr<CudaLoadedModel>> build(int device, const std::vector<Shape>& inputs) const
+      PROA_REQUIRES(mutex_);
 
   const std::shared_ptr<ov::Model> model_;
   const config::ModelConfig config_;
-  LoadContext context_;
+  LoadContext context_;  // `said_before` guarded by mutex_
   std::size_t most_shapes_ = 1;
   std::map<int, std::shared_ptr<DeviceHealth>> health_;  // by device
   Mutex mutex_;  // also while one is built: who wants the same waits for it
-  std::map<std::string, std::weak_ptr<CudaLoadedModel>> built_ PROA_GUARDED_BY(mutex_);
+  std::map<std::pair<int, std::string>, std::weak_ptr<CudaLoadedModel>> built_
+      PROA_GUARDED_BY(mutex_);  // by device and shapes
 };
 
 }  // namespace proa::backends::cuda

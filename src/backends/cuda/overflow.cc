@@ -65,15 +65,19 @@ Result<std::set<std::string, std::less<>>> find_overflows(openvino::Runtime& run
         PROA_ASSIGN(ov::CompiledModel compiled, runtime.compile(whole, {.threads = processors}));
         ov::InferRequest request = compiled.create_infer_request();
         Names names;
+        const auto add = [&](const ov::Output<ov::Node>& tensor) {
+          names.insert(tensor.get_node()->get_friendly_name());
+          for (const std::string& name : tensor.get_names()) names.insert(name);
+        };
         for (const SampleRow& row : rows) {
           for (std::size_t port = 0; port < row.size(); ++port) {
             request.set_input_tensor(port, row[port]);
+            const ov::Output<ov::Node> input = fixed->input(port);
+            if (is_float(input.get_element_type()) && !fits_half(row[port])) add(input);
           }
           request.infer();
           for (std::size_t i = 0; i < watched.size(); ++i) {
-            if (fits_half(request.get_output_tensor(i))) continue;
-            names.insert(watched[i].get_node()->get_friendly_name());
-            for (const std::string& name : watched[i].get_names()) names.insert(name);
+            if (!fits_half(request.get_output_tensor(i))) add(watched[i]);
           }
         }
         return names;

@@ -66,6 +66,19 @@ class OverflowTest : public testing::Test {
   config::ModelConfig config_;
 };
 
+TEST_F(OverflowTest, InputsAreLookedAtToo) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 4});
+  auto model =
+      std::make_shared<ov::Model>(ov::OutputVector{times(x, 1e-5f)}, ov::ParameterVector{x});
+  x->get_output_tensor(0).set_names({"x"});
+  ov::Tensor large(ov::element::f32, {1, 4});
+  std::fill_n(large.data<float>(), 4, 1e6f);
+  const std::vector<SampleRow> rows = {{large}};
+  const auto found = find_overflows(runtime_, *model, rows, 1);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(*found, Contains("x"));
+}
+
 TEST_F(OverflowTest, FindsWhatDoesNotFitAndThePlanKeepsIt) {
   const auto model = model_that_overflows();
   const auto rows = sample_rows(*model, config_, folder_.path());

@@ -18,6 +18,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 struct PartStream {
   std::unique_ptr<engine::DeviceStream> device;  // null: on the CPU
   ov::InferRequest cpu;
+  std::int64_t rows = 1;
 };
 
 class PartitionedStream final : public engine::DeviceStream {
@@ -25,7 +26,8 @@ class PartitionedStream final : public engine::DeviceStream {
   PartitionedStream(const SplitModel& split, std::int64_t largest, bool batches)
       : split_(split), largest_(largest), batches_(batches) {}
 
-  Status prepare(const std::vector<LoadedPart>& parts, engine::DeviceEngine& engine, int slots) {
+  Status prepare(const std::vector<LoadedPart>& parts, engine::DeviceEngine& engine, int device,
+                 int slots) {
     for (const LoadedPart& part : parts) {
       PartStream& made = parts_.emplace_back();
       if (part.device == nullptr) {
@@ -34,12 +36,14 @@ class PartitionedStream final : public engine::DeviceStream {
         }));
         continue;
       }
+      made.rows = part.rows;
       PROA_ASSIGN(made.device, part.device->make_stream(slots));
     }
     slots_.resize(at(slots));
     for (Slot& slot : slots_) {
       for (const EdgeTensor& tensor : split_.tensors) {
-        PROA_ASSIGN(slot.memory.emplace_back(), engine.allocate_pinned(tensor.bytes(largest_)));
+        PROA_ASSIGN(slot.memory.emplace_back(),
+                    engine.allocate_pinned(device, tensor.bytes(largest_)));
       }
     }
     return {};
@@ -112,7 +116,7 @@ class PartitionedStream final : public engine::DeviceStream {
         std::vector<Bytes> outputs;
         for (const int tensor : part.inputs) inputs.push_back(slot.tensors[at(tensor)]);
         for (const int tensor : part.outputs) outputs.push_back(slot.tensors[at(tensor)]);
-        return stream.device->start(number, slot.rows, inputs, outputs);
+        return stream.device->start(number, batches_ ? slot.rows : stream.rows, inputs, outputs);
       }
       PROA_TRY(run_on_cpu(part, stream, slot));
     }
@@ -149,7 +153,7 @@ class PartitionedStream final : public engine::DeviceStream {
 
 Result<std::unique_ptr<engine::DeviceStream>> PartitionedModel::make_stream(int slots) const {
   auto stream = std::make_unique<PartitionedStream>(split_, largest_, batches_);
-  PROA_TRY(stream->prepare(parts_, engine_, slots));
+  PROA_TRY(stream->prepare(parts_, engine_, device_, slots));
   return std::unique_ptr<engine::DeviceStream>(std::move(stream));
 }
 

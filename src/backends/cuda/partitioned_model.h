@@ -15,6 +15,7 @@ namespace proa::backends::cuda {
 struct LoadedPart {
   std::unique_ptr<engine::DeviceModel> device;
   ov::CompiledModel cpu;
+  std::int64_t rows = 1;  // GPU: always, where the model does not batch
 };
 
 // A model that runs in parts: on one GPU by the engine, in between on the CPU by OpenVINO. Tensors
@@ -26,10 +27,11 @@ class PartitionedModel final : public engine::DeviceModel {
  public:
   // `split` outlives it. `largest`: rows that a slot holds; `batches`: rows may vary.
   PartitionedModel(const SplitModel& split, std::vector<LoadedPart> parts,
-                   engine::DeviceEngine& engine, std::int64_t largest, bool batches)
+                   engine::DeviceEngine& engine, int device, std::int64_t largest, bool batches)
       : split_(split),
         parts_(std::move(parts)),
         engine_(engine),
+        device_(device),
         largest_(largest),
         batches_(batches) {}
 
@@ -41,6 +43,7 @@ class PartitionedModel final : public engine::DeviceModel {
   const SplitModel& split_;
   const std::vector<LoadedPart> parts_;
   engine::DeviceEngine& engine_;
+  const int device_;
   const std::int64_t largest_;
   const bool batches_;
 };

@@ -15,7 +15,7 @@ Result<Buffer> PinnedPool::take(std::size_t bytes) {
     }
   }
   if (!block) {
-    PROA_ASSIGN(block, engine_.allocate_pinned(block_bytes_));
+    PROA_ASSIGN(block, engine_.allocate_pinned(device_, block_bytes_));
   }
   std::byte* data = block.data();
   const MemoryKind kind = block.kind();

@@ -17,8 +17,9 @@ namespace proa::backends::cuda {
 class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
  public:
   // `engine` must outlive the pool.
-  static std::shared_ptr<PinnedPool> create(engine::DeviceEngine& engine, std::size_t block_bytes) {
-    return std::shared_ptr<PinnedPool>(new PinnedPool(engine, block_bytes));
+  static std::shared_ptr<PinnedPool> create(engine::DeviceEngine& engine, int device,
+                                            std::size_t block_bytes) {
+    return std::shared_ptr<PinnedPool>(new PinnedPool(engine, device, block_bytes));
   }
 
   // `bytes` (at most the block's) of a block. Errors: kResourceExhausted.
@@ -28,11 +29,12 @@ class PinnedPool : public std::enable_shared_from_this<PinnedPool> {
   // Slow readers may hold many blocks for a while; beyond this they are given back to the system.
   static constexpr std::size_t kMostIdle = 8;
 
-  PinnedPool(engine::DeviceEngine& engine, std::size_t block_bytes)
-      : engine_(engine), block_bytes_(block_bytes) {}
+  PinnedPool(engine::DeviceEngine& engine, int device, std::size_t block_bytes)
+      : engine_(engine), device_(device), block_bytes_(block_bytes) {}
   void give_back(Buffer block) PROA_EXCLUDES(mutex_);
 
   engine::DeviceEngine& engine_;
+  const int device_;
   const std::size_t block_bytes_;
   Mutex mutex_;
   std::vector<Buffer> idle_ PROA_GUARDED_BY(mutex_);

@@ -62,7 +62,8 @@ std::set<std::string, std::less<>> parse_names(std::string_view value) {
   std::set<std::string, std::less<>> names;
   for (std::string_view rest = value; !rest.empty();) {
     const std::size_t comma = rest.find(',');
-    names.emplace(rest.substr(0, comma));
+    const std::string_view name = trim(rest.substr(0, comma));
+    if (!name.empty()) names.emplace(name);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return names;

@@ -26,7 +26,7 @@ TEST(CudaSettingsTest, ReadsItsParametersAndListsTheRest) {
                                                         {"cpu_nodes", "head"},
                                                         {"gpu_placement", "all"},
                                                         {"require_gpu", "true"},
-                                                        {"fp32_nodes", "a,b"},
+                                                        {"fp32_nodes", " a, b,"},
                                                         {"fp16_check", "false"},
                                                         {"gpu_shapes", "3"},
                                                         {"warm_up_ms", "3"}}),

@@ -242,7 +242,8 @@ class Splitter {
       const EdgeTensor& tensor = split_.tensors[static_cast<std::size_t>(tensor_index_.at(port))];
       auto parameter = std::make_shared<ov::op::v0::Parameter>(
           source.get_element_type(), openvino::to_ov_partial_shape(tensor.shape));
-      parameter->set_friendly_name("from:" + source.get_node()->get_friendly_name());
+      parameter->set_friendly_name(std::string(kFromOtherPart) +
+                                   source.get_node()->get_friendly_name());
       for (ov::Input<ov::Node> reader : source.get_target_inputs()) {
         reader.replace_source_output(parameter);
       }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/cuda/partition.h"
@@ -56,6 +57,9 @@ struct Part {
   int operators = 0;
   std::optional<double> row_us;  // CPU: measured for one row, in microseconds
 };
+
+// In front of a tensor's name where another part reads it as its input.
+inline constexpr std::string_view kFromOtherPart = "from:";
 
 // A model cut into parts that run one after the other.
 struct SplitModel {

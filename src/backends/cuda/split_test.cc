@@ -57,6 +57,27 @@ TEST(SplitTest, AWholeModelIsOnePart) {
   EXPECT_TRUE(whole->on_gpu_alone());
 }
 
+TEST(SplitTest, WhatNoKernelComputesRunsOnTheCpu) {
+  // A mask of UINT16 that becomes floats, and sums of INT64 numbers.
+  auto mask = std::make_shared<ov::op::v0::Parameter>(ov::element::u16, ov::PartialShape{-1, 4});
+  auto floats = std::make_shared<ov::op::v0::Convert>(mask, ov::element::f32);
+  floats->set_friendly_name("floats");
+  auto ids = std::make_shared<ov::op::v0::Parameter>(ov::element::i64, ov::PartialShape{-1, 4});
+  auto next = std::make_shared<ov::op::v1::Add>(
+      ids, ov::op::v0::Constant::create(ov::element::i64, {1}, {1}));
+  next->set_friendly_name("next");
+  auto sum = std::make_shared<ov::op::v1::Add>(
+      floats, std::make_shared<ov::op::v0::Convert>(next, ov::element::f32));
+  const auto split = split_model(
+      std::make_shared<ov::Model>(ov::OutputVector{std::make_shared<ov::op::v0::Tanh>(sum)},
+                                  ov::ParameterVector{mask, ids}),
+      {.min_cluster_ops = 1, .by_cost = false});
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_THAT(report_text(*split),
+              AllOf(HasSubstr("('floats')"), HasSubstr("('next')"),
+                    HasSubstr("does not hold all integers of 32 and 64 bits")));
+}
+
 TEST(SplitTest, TheConfigurationPlacesOperators) {
   for (const PlacementOptions& options : {PlacementOptions{1, {"Tanh", "CumSum"}, {}, false},
                                           PlacementOptions{1, {}, {"first"}, false}}) {

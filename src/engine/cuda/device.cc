@@ -9,6 +9,10 @@
 
 namespace proa::engine::cuda {
 
+// Counts changes of our own kernels that make them faster or their variants mean something else:
+// results of another set are found anew.
+constexpr int kKernelSet = 2;
+
 Result<DeviceInfo> open_device(int index) {
   int count = 0;
   PROA_CUDA(cudaGetDeviceCount(&count));
@@ -23,9 +27,8 @@ Result<DeviceInfo> open_device(int index) {
   info.index = index;
   info.name = properties.name;
   info.compute_capability = properties.major * 10 + properties.minor;
-  info.total_bytes = properties.totalGlobalMem;
-  info.environment =
-      fmt::format("{} cudnn {} cublaslt {}", info.name, cudnnGetVersion(), cublasLtGetVersion());
+  info.environment = fmt::format("{} cudnn {} cublaslt {} kernels {}", info.name, cudnnGetVersion(),
+                                 cublasLtGetVersion(), kKernelSet);
   return info;
 }
 
@@ -126,6 +129,8 @@ class SharedConstants {
     PROA_ASSIGN(DeviceMemory memory,
                 DeviceMemory::allocate(bytes.size(), "a constant of the model"));
     PROA_CUDA(cudaMemcpy(memory.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    // It may still be on its way, and streams of models do not wait for the default one.
+    PROA_CUDA(cudaStreamSynchronize(nullptr));
     auto made = std::make_shared<const DeviceMemory>(std::move(memory));
     copies_.emplace(key, made);
     return made;

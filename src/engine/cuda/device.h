@@ -19,7 +19,6 @@ struct DeviceInfo {
   int index = 0;
   std::string name;  // "NVIDIA H200"
   int compute_capability = 0;
-  std::size_t total_bytes = 0;
   // Everything that tuning results depend on: GPU and library versions.
   std::string environment;
 };

@@ -1,6 +1,5 @@
 // What libproa_cuda.so shows: the engine behind run/device_engine.h.
-#include <mutex>
-
+#include "base/mutex.h"
 #include "engine/cuda/model.h"
 #include "engine/cuda/status.h"
 #include "engine/run/load_library.h"
@@ -53,7 +52,7 @@ class CudaEngine final : public DeviceEngine {
     mine.tuner.threads = options.build_threads;
     mine.progress = options.progress;
     // One after the other: timings must not disturb each other, and all share one tuning cache.
-    const std::scoped_lock turn(load_turn_);
+    const MutexLock turn(load_turn_);
     PROA_ASSIGN(auto model, CudaModel::load(graph, mine));
     return std::make_unique<CudaModelAdapter>(std::move(model));
   }
@@ -63,7 +62,8 @@ class CudaEngine final : public DeviceEngine {
     PROA_CUDA(cudaMemGetInfo(&free, &total));
     return DeviceMemoryUse{total - free, total};
   }
-  Result<Buffer> allocate_pinned(std::size_t bytes) override {
+  Result<Buffer> allocate_pinned(int device, std::size_t bytes) override {
+    PROA_CUDA(cudaSetDevice(device));
     void* data = nullptr;
     PROA_CUDA(cudaHostAlloc(&data, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable));
     return Buffer::wrap(
@@ -72,7 +72,7 @@ class CudaEngine final : public DeviceEngine {
   }
 
  private:
-  std::mutex load_turn_;
+  Mutex load_turn_;
 };
 
 }  // namespace

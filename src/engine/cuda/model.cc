@@ -4,6 +4,7 @@
 
 #include "engine/cuda/status.h"
 #include "engine/graph/batch.h"
+#include "engine/run/check_ends.h"
 #include "fmt/ranges.h"
 
 namespace proa::engine::cuda {
@@ -29,7 +30,13 @@ Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
                                    fmt::join(sizes, ", "), kernels.built, kernels.timed));
     }
   }
-  if (!options.tuning_cache.empty()) PROA_TRY(cache.save_file(options.tuning_cache));
+  if (!options.tuning_cache.empty() && cache.changed()) {
+    // The model works without; the next start tunes again.
+    const Status saved = cache.save_file(options.tuning_cache);
+    if (!saved && options.progress) {
+      options.progress("tuning results are not kept: " + saved.error().message);
+    }
+  }
   return model;
 }
 
@@ -82,6 +89,7 @@ std::string CudaModel::report() const {
 }
 
 Result<std::unique_ptr<ModelStream>> CudaModel::create_stream(int slots) const {
+  MutexLock lock(streams_);
   return ModelStream::create(*this, slots);
 }
 
@@ -112,7 +120,7 @@ ModelStream::~ModelStream() {
 
 Result<DeviceMemory> ModelStream::allocate(std::size_t bytes, std::string_view what) {
   PROA_ASSIGN(DeviceMemory memory, DeviceMemory::allocate(bytes, what));
-  PROA_CUDA(cudaMemset(memory.data(), 0, std::max<std::size_t>(bytes, 1)));
+  PROA_CUDA(cudaMemsetAsync(memory.data(), 0, std::max<std::size_t>(bytes, 1), compute_.get()));
   bytes_ += bytes;
   return memory;
 }
@@ -184,36 +192,6 @@ std::size_t ModelStream::bucket_for(std::int64_t batch) const {
   return static_cast<std::size_t>(found - buckets.begin());
 }
 
-Status ModelStream::check(const CudaModel::Bucket& bucket, std::int64_t batch,
-                          std::span<const std::span<const std::byte>> inputs,
-                          std::span<const std::span<std::byte>> outputs) const {
-  const Graph& graph = bucket.plan.graph;
-  if (inputs.size() != graph.inputs.size() || outputs.size() != graph.outputs.size()) {
-    return error::invalid_argument("the model has {} inputs and {} outputs; {} and {} came",
-                                   graph.inputs.size(), graph.outputs.size(), inputs.size(),
-                                   outputs.size());
-  }
-  const auto wanted = [&](ValueId id) {
-    const std::size_t full = graph.value(id).bytes();
-    // A graph that does not batch has one bucket, always full.
-    if (batch == bucket.batch) return full;
-    return full / static_cast<std::size_t>(bucket.batch) * static_cast<std::size_t>(batch);
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].size() == wanted(graph.inputs[i])) continue;
-    return error::invalid_argument("input '{}': {} bytes wanted for {} rows, {} came",
-                                   graph.value(graph.inputs[i]).name, wanted(graph.inputs[i]),
-                                   batch, inputs[i].size());
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].size() == wanted(graph.outputs[i])) continue;
-    return error::invalid_argument("output '{}': room for {} bytes wanted, {} came",
-                                   graph.value(graph.outputs[i]).name, wanted(graph.outputs[i]),
-                                   outputs[i].size());
-  }
-  return {};
-}
-
 Status ModelStream::start(int slot_number, std::int64_t batch,
                           std::span<const std::span<const std::byte>> inputs,
                           std::span<const std::span<std::byte>> outputs) {
@@ -222,7 +200,8 @@ Status ModelStream::start(int slot_number, std::int64_t batch,
     return error::invalid_argument("a batch of {} rows fits no bucket; the largest is {}", batch,
                                    model_->buckets().back().batch);
   }
-  PROA_TRY(check(model_->buckets()[at], batch, inputs, outputs));
+  const CudaModel::Bucket& bucket = model_->buckets()[at];
+  PROA_TRY(check_ends(bucket.plan.graph, bucket.batch, batch, inputs, outputs));
   PROA_CUDA(cudaSetDevice(model_->device().index));  // whichever thread this is
   const Slot& slot = slots_[static_cast<std::size_t>(slot_number)];
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/tuner.h"
 #include "engine/plan/plan.h"
@@ -54,6 +55,8 @@ class CudaModel {
   Status add_bucket(const Graph& graph, std::int64_t batch, TuningCache& cache,
                     const TunerOptions& options);
 
+  // One stream is made at a time: it launches and captures kernels, which streams share.
+  mutable Mutex streams_;
   DeviceInfo device_;
   std::unique_ptr<Libraries> libraries_;
   ConstantStore constants_;
@@ -94,9 +97,6 @@ class ModelStream {
   Result<DeviceMemory> allocate(std::size_t bytes, std::string_view what);
   Status add_slot();
   Status enqueue(const CudaModel::Bucket& bucket, const Slot& slot, cudaStream_t stream);
-  Status check(const CudaModel::Bucket& bucket, std::int64_t batch,
-               std::span<const std::span<const std::byte>> inputs,
-               std::span<const std::span<std::byte>> outputs) const;
   std::size_t bucket_for(std::int64_t batch) const;
 
   const CudaModel* model_;

@@ -21,10 +21,19 @@ Status cuda_status(cudaError_t code, std::string_view call) {
       return error::unavailable(
           "{}: {}; install an NVIDIA driver of version 580 or later, and check with nvidia-smi",
           function, cudaGetErrorString(code));
+    // After these every later call of the process fails.
     case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorHardwareStackError:
     case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
-    case cudaErrorDevicesUnavailable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
       return error::unavailable("{}: {}", function, cudaGetErrorString(code));
     default:
       return error::internal("{}: {}", function, cudaGetErrorString(code));

@@ -23,7 +23,8 @@ struct Arguments {
 
 // One variant of one implementation, built for one step signature: everything but the pointers is
 // fixed, so steps of the same signature share it.
-// Threading: confined to one thread at a time.
+// Threading: confined to one thread at a time; it may set its launch up in place, so streams that
+// share it are made one after the other (CudaModel).
 class StepKernel {
  public:
   virtual ~StepKernel() = default;

@@ -36,7 +36,7 @@ struct Job {
 };
 
 // Runs work(0) ... work(count - 1) on threads that have the device and libraries of their own.
-// Errors: of making the libraries.
+// Errors: of making the threads and libraries.
 Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
                     const std::function<void(std::size_t, Libraries&)>& work) {
   if (count == 0) return {};
@@ -44,7 +44,7 @@ Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
   std::vector<Status> failures(std::min(static_cast<std::size_t>(threads), count));
   std::vector<std::thread> pool;
   for (Status& failure : failures) {
-    pool.push_back(start_thread("engine-build", [&] {
+    auto thread = try_start_thread("engine-build", [&] {
       (void)cudaSetDevice(device.index);
       auto libraries = Libraries::create();
       if (!libraries) {
@@ -52,7 +52,12 @@ Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
         return;
       }
       for (std::size_t i = next++; i < count; i = next++) work(i, **libraries);
-    }));
+    });
+    if (thread) {
+      pool.push_back(std::move(*thread));
+    } else {
+      failure = std::move(thread).error();
+    }
   }
   for (std::thread& thread : pool) thread.join();
   // One thread that works is enough; if none does, say why.

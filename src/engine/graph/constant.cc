@@ -47,15 +47,15 @@ T to_storage(float number) {
     return static_cast<T>(number);
   } else {
     // In double, because float cannot hold the largest 32- and 64-bit integers.
-    const double rounded = std::nearbyint(static_cast<double>(number));
-    if (std::isnan(rounded)) return T{0};
-    if (rounded <= static_cast<double>(std::numeric_limits<T>::lowest())) {
+    const double whole = std::trunc(static_cast<double>(number));
+    if (std::isnan(whole)) return T{0};
+    if (whole <= static_cast<double>(std::numeric_limits<T>::lowest())) {
       return std::numeric_limits<T>::lowest();
     }
-    if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) {
+    if (whole >= static_cast<double>(std::numeric_limits<T>::max())) {
       return std::numeric_limits<T>::max();
     }
-    return static_cast<T>(rounded);
+    return static_cast<T>(whole);
   }
 }
 

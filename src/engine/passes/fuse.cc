@@ -23,6 +23,8 @@ std::optional<std::size_t> fusable_side(const Graph& graph, const Uses& uses, st
     const ValueId other = node.inputs[1 - side];
     const int producer = uses.producer[static_cast<std::size_t>(x)];
     if (producer < 0 || uses.sole_reader(x) != static_cast<int>(at)) continue;
+    // A constant has one row, and the rows of a batch share it.
+    if (graph.is_constant(other)) continue;
     const Node& linear = graph.nodes[static_cast<std::size_t>(producer)];
     if (!is_open_linear(linear) || graph.value(other).shape != graph.value(x).shape) continue;
     // Among equals the one that is computed later, so that its result is still in the cache.

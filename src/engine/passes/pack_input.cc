@@ -151,10 +151,10 @@ const Node* sole_producer(const Graph& graph, const Uses& uses, ValueId id, std:
 
 }  // namespace
 
-Result<std::size_t> fuse_stem(Graph& graph, const PassOptions& options) {
+Result<std::size_t> fuse_stem(Graph& graph, const PassOptions&) {
   std::size_t changes = 0;
   const Uses uses(graph);
-  for (std::size_t i = 0; options.fuse_stem && i < graph.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto* pool = std::get_if<Pool>(&graph.nodes[i].op);
     if (pool == nullptr) continue;
     const Node* conv = sole_producer<Conv>(graph, uses, graph.nodes[i].inputs[0], i);

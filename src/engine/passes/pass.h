@@ -17,7 +17,6 @@ enum class Precision : std::uint8_t { kFp32, kTf32, kFp16 };
 struct PassOptions {
   Precision precision = Precision::kFp16;
   std::set<std::string, std::less<>> keep_fp32;  // tensors that FP16 cannot hold, by name
-  bool fuse_stem = true;  // the target has the kernel for it (compute capability 8.0)
 };
 
 // One rewriting of a graph. Passes are an explicit ordered list; each leaves a graph that verifies

@@ -52,7 +52,9 @@ double difference(const Graph& before, const Graph& after) {
     EXPECT_EQ((*wanted)[o].shape, (*got)[o].shape);
     for (std::size_t i = 0; i < (*wanted)[o].data.size(); ++i) {
       scale = std::max<double>(scale, std::abs((*wanted)[o].data[i]));
-      worst = std::max<double>(worst, std::abs((*wanted)[o].data[i] - (*got)[o].data[i]));
+      const double off = std::abs((*wanted)[o].data[i] - (*got)[o].data[i]);
+      if (std::isnan(off)) return 1e9;
+      worst = std::max(worst, off);
     }
   }
   return worst / scale;

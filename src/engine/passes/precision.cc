@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "engine/half.h"
 #include "engine/passes/match.h"
@@ -30,17 +31,24 @@ class Lowering {
 
  private:
   // What is exact or delicate stays as it is: integers, softmax, what makes or reads a tensor that
-  // the caller names, and what has constants that FP16 cannot hold.
+  // is kept, and what has constants that FP16 cannot hold.
   bool becomes_half(const Node& node) const {
     return graph_.value(node.output()).type == DataType::kFp32 &&
            !std::holds_alternative<Softmax>(node.op) && !std::holds_alternative<Convert>(node.op) &&
-           !named(node.output()) &&
-           std::ranges::none_of(node.inputs, [this](ValueId id) { return named(id); }) &&
+           !kept(node.output()) &&
+           std::ranges::none_of(node.inputs, [this](ValueId id) { return kept(id); }) &&
            constants_fit(node);
   }
 
-  bool named(ValueId id) const {
-    return id != kNoValue && options_.keep_fp32.contains(graph_.value(id).name);
+  // A tensor that the caller names, or the same numbers in another order.
+  bool kept(ValueId id) const {
+    return id != kNoValue &&
+           (options_.keep_fp32.contains(graph_.value(id).name) || copies_.contains(id));
+  }
+
+  static bool only_moves(const Op& op) {
+    return std::holds_alternative<Transpose>(op) || std::holds_alternative<Reshape>(op) ||
+           std::holds_alternative<Pack>(op);
   }
 
   bool constants_fit(const Node& node) const {
@@ -64,6 +72,7 @@ class Lowering {
   }
 
   Status place(Node node) {
+    if (only_moves(node.op) && kept(node.inputs[0])) copies_.insert(node.output());
     const bool half = becomes_half(node);
     const DataType wanted = half ? DataType::kFp16 : DataType::kFp32;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -107,6 +116,7 @@ class Lowering {
 
   Graph& graph_;
   const PassOptions& options_;
+  std::set<ValueId> copies_;            // of kept tensors
   std::map<ValueId, ValueId> current_;  // old FP32 value -> its FP16 stand-in
   std::map<std::pair<ValueId, DataType>, ValueId> converted_;
   std::size_t changes_ = 0;

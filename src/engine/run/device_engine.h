@@ -82,8 +82,9 @@ class DeviceEngine {
                                                     const DeviceModelOptions& options) = 0;
   // Errors: kNotFound for a device that is not there.
   virtual Result<DeviceMemoryUse> memory(int device) = 0;
-  // Host memory that the devices copy from and to without staging it.
-  virtual Result<Buffer> allocate_pinned(std::size_t bytes) = 0;
+  // Host memory that all devices copy from and to without staging it, allocated by way of one that
+  // is in use. Errors: kResourceExhausted.
+  virtual Result<Buffer> allocate_pinned(int device, std::size_t bytes) = 0;
 };
 
 }  // namespace proa::engine

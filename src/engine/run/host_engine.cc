@@ -5,6 +5,7 @@
 
 #include "engine/graph/batch.h"
 #include "engine/host/executor.h"
+#include "engine/run/check_ends.h"
 
 namespace proa::engine {
 namespace {
@@ -28,10 +29,11 @@ class HostStream final : public DeviceStream {
                                      buckets_.back().batch);
     }
     const Graph& graph = found->plan.graph;
+    PROA_TRY(check_ends(graph, found->batch, batch, inputs, outputs));
     std::vector<std::vector<std::byte>> in, out;
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       in.emplace_back(graph.value(graph.inputs[i]).bytes(), std::byte{0x3c});
-      std::ranges::copy(inputs[i].first(std::min(inputs[i].size(), in[i].size())), in[i].begin());
+      std::ranges::copy(inputs[i], in[i].begin());
     }
     for (const ValueId id : graph.outputs) out.emplace_back(graph.value(id).bytes());
     const std::vector<std::span<const std::byte>> full_in(in.begin(), in.end());
@@ -39,7 +41,7 @@ class HostStream final : public DeviceStream {
     const auto index = static_cast<std::size_t>(found - buckets_.begin());
     PROA_TRY(executors_[index].run(full_in, full_out));
     for (std::size_t i = 0; i < out.size(); ++i) {
-      std::memcpy(outputs[i].data(), out[i].data(), std::min(outputs[i].size(), out[i].size()));
+      std::memcpy(outputs[i].data(), out[i].data(), outputs[i].size());
     }
     return {};
   }
@@ -90,7 +92,9 @@ class HostEngine final : public DeviceEngine {
   }
   // Plans on the host share its memory with everything else.
   Result<DeviceMemoryUse> memory(int) override { return DeviceMemoryUse{}; }
-  Result<Buffer> allocate_pinned(std::size_t bytes) override { return Buffer::allocate(bytes); }
+  Result<Buffer> allocate_pinned(int, std::size_t bytes) override {
+    return Buffer::allocate(bytes);
+  }
 
  private:
   const int devices_;

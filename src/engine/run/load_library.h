@@ -10,7 +10,7 @@ namespace proa::engine {
 
 // libproa_cuda.so exports one function, `kEngineSymbol`: DeviceEngine* (int interface). It answers
 // null when it was built for another kEngineInterface.
-inline constexpr int kEngineInterface = 2;
+inline constexpr int kEngineInterface = 3;
 inline constexpr const char* kEngineSymbol = "proa_device_engine";
 using EngineFunction = DeviceEngine* (*)(int interface);
 

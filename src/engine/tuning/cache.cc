@@ -1,6 +1,10 @@
 #include "engine/tuning/cache.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -42,15 +46,16 @@ Result<TuningCache> TuningCache::parse(std::string_view text) {
                                      parts.size());
     }
     const auto implementation = parse_implementation(parts[2]);
-    if (!implementation) {
-      return error::invalid_argument("line {}: unknown implementation '{}'", number, parts[2]);
+    if (!implementation) {  // of a newer version, say
+      cache.unknown_lines_.push_back(line);
+      continue;
     }
     Choice choice{*implementation, parts[3], 0};
     const char* end = parts[4].data() + parts[4].size();
     if (std::from_chars(parts[4].data(), end, choice.microseconds).ptr != end) {
       return error::invalid_argument("line {}: '{}' is no time", number, parts[4]);
     }
-    cache.put(parts[0], parts[1], std::move(choice));
+    cache.choices_[{parts[0], parts[1]}] = std::move(choice);
   }
   return cache;
 }
@@ -58,8 +63,13 @@ Result<TuningCache> TuningCache::parse(std::string_view text) {
 Result<TuningCache> TuningCache::load_file(const std::filesystem::path& path) {
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return TuningCache{};
+  std::ifstream file(path);
+  file.peek();  // finds out whether it can be read
+  if (!file.is_open() || file.bad()) {
+    return error::invalid_argument("'{}' cannot be read: {}", path.string(), std::strerror(errno));
+  }
   std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
+  text << file.rdbuf();
   auto cache = parse(text.str());
   if (!cache) return with_context(path.string(), std::move(cache).error());
   return cache;
@@ -74,6 +84,7 @@ std::optional<Choice> TuningCache::find(const std::string& environment,
 
 void TuningCache::put(const std::string& environment, const std::string& signature, Choice choice) {
   choices_[{environment, signature}] = std::move(choice);
+  changed_ = true;
 }
 
 std::string TuningCache::print() const {
@@ -82,20 +93,21 @@ std::string TuningCache::print() const {
     text += fmt::format("{}\t{}\t{}\t{}\t{:.3f}\n", key.first, key.second,
                         name_of(choice.implementation), choice.variant, choice.microseconds);
   }
+  for (const std::string& line : unknown_lines_) text += line + '\n';
   return text;
 }
 
 Status TuningCache::save_file(const std::filesystem::path& path) const {
   std::filesystem::path fresh = path;
-  fresh += ".new";
+  fresh += fmt::format(".{}.new", ::getpid());  // of this process alone
   std::ofstream out(fresh, std::ios::trunc);
   out << print();
   out.close();
   std::error_code failed;
   if (out.good()) std::filesystem::rename(fresh, path, failed);
   if (!out.good() || failed) {
-    return error::unavailable("'{}' cannot be written: {}", path.string(),
-                              failed ? failed.message() : "write failed");
+    return error::failed_precondition("'{}' cannot be written: {}", path.string(),
+                                      failed ? failed.message() : "write failed");
   }
   return {};
 }

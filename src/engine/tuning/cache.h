@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/plan/implementation.h"
@@ -21,25 +22,32 @@ struct Choice {
 
 // Tuning results, kept as text so that people can read, compare and edit them. One line each:
 //   environment TAB step signature TAB implementation TAB variant TAB microseconds
-// An environment names everything that a result depends on beside the step: GPU and library
-// versions. Threading: confined to one thread.
+// An environment names everything that a result depends on beside the step: GPU, library versions
+// and the set of own kernels. Threading: confined to one thread.
 class TuningCache {
  public:
-  // Errors: kInvalidArgument naming the line.
+  // Lines of implementations that this version does not know are kept as they are. Errors:
+  // kInvalidArgument naming the line.
   static Result<TuningCache> parse(std::string_view text);
-  // An empty cache when there is no such file. Errors: as parse(), with the path.
+  // An empty cache when there is no such file. Errors: as parse(), with the path; kInvalidArgument
+  // for a file that cannot be read.
   static Result<TuningCache> load_file(const std::filesystem::path& path);
 
   std::optional<Choice> find(const std::string& environment, const std::string& signature) const;
   void put(const std::string& environment, const std::string& signature, Choice choice);
   std::size_t size() const { return choices_.size(); }
+  // Something was put since it was read.
+  bool changed() const { return changed_; }
 
   std::string print() const;
-  // Replaces the file in one step, so that a reader never sees half of it.
+  // Replaces the file in one step, so that a reader never sees half of it. Errors:
+  // kFailedPrecondition with the path and the reason.
   Status save_file(const std::filesystem::path& path) const;
 
  private:
   std::map<std::pair<std::string, std::string>, Choice> choices_;
+  std::vector<std::string> unknown_lines_;
+  bool changed_ = false;
 };
 
 }  // namespace proa::engine

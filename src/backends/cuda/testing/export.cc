@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/openvino/convert.h"
 #include "engine/graph/infer.h"
 #include "openvino/op/ops.hpp"
 #include "openvino/openvino.hpp"
@@ -165,7 +166,8 @@ struct Exporter {
   }
   OutputOf operator()(const engine::Convert& c) const {
     if (c.type == DataType::kFp32 || c.type == DataType::kFp16) return in[0];
-    return std::make_shared<op::v5::Round>(in[0], op::v5::Round::RoundMode::HALF_TO_EVEN);
+    const auto cut = std::make_shared<op::v0::Convert>(in[0], openvino::to_ov_type(c.type));
+    return std::make_shared<op::v0::Convert>(cut, ov::element::f32);
   }
   OutputOf operator()(const engine::Concat& c) const {
     return std::make_shared<op::v0::Concat>(ov::OutputVector(in.begin(), in.end()), c.axis);

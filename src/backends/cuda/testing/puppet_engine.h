@@ -56,7 +56,7 @@ class PuppetEngine final : public engine::DeviceEngine {
     return std::make_unique<Model>(*this, options.device, std::move(model));
   }
   Result<engine::DeviceMemoryUse> memory(int) override { return memory_use; }
-  Result<Buffer> allocate_pinned(std::size_t bytes) override {
+  Result<Buffer> allocate_pinned(int, std::size_t bytes) override {
     if (bytes > pinned_left) return error::resource_exhausted("no page-locked memory is left");
     pinned_left -= bytes;
     auto* data = new std::byte[bytes];

@@ -65,7 +65,7 @@ __device__ __forceinline__ void load_four(const std::uint8_t* from, float* to) {
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-// Integers are rounded to nearest even and clamped.
+// Integers lose their fraction, as in the models' formats, and are clamped.
 __device__ __forceinline__ void store(void* y, Number type, std::int64_t i, float x) {
   switch (type) {
     case Number::kHalf:
@@ -76,17 +76,17 @@ __device__ __forceinline__ void store(void* y, Number type, std::int64_t i, floa
       break;
     case Number::kUint8:
       static_cast<std::uint8_t*>(y)[i] =
-          static_cast<std::uint8_t>(fminf(fmaxf(rintf(x), 0.0f), 255.0f));
+          static_cast<std::uint8_t>(fminf(fmaxf(truncf(x), 0.0f), 255.0f));
       break;
     case Number::kInt8:
       static_cast<std::int8_t*>(y)[i] =
-          static_cast<std::int8_t>(fminf(fmaxf(rintf(x), -128.0f), 127.0f));
+          static_cast<std::int8_t>(fminf(fmaxf(truncf(x), -128.0f), 127.0f));
       break;
     case Number::kInt32:
-      static_cast<std::int32_t*>(y)[i] = __float2int_rn(x);
+      static_cast<std::int32_t*>(y)[i] = __float2int_rz(x);
       break;
     case Number::kInt64:
-      static_cast<std::int64_t*>(y)[i] = __float2ll_rn(x);
+      static_cast<std::int64_t*>(y)[i] = __float2ll_rz(x);
       break;
   }
 }
