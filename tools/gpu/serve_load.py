@@ -100,8 +100,9 @@ def measure(server, title, log, command):
         sys.exit(f"h2load failed: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     rows = np.loadtxt(log, dtype=np.int64, usecols=(1, 2), ndmin=2)
     good = rows[rows[:, 0] == 200][:, 1] / 1000
-    if successes(server) - succeeded < len(good):
-        sys.exit(f"LOAD {title}: {len(good)} answers, {successes(server) - succeeded} of them good:\n{server.log()[-2000:]}")
+    answered = successes(server) - succeeded
+    if not len(good) or answered < len(good):
+        sys.exit(f"LOAD {title}: {len(good)} answers, {answered} of them good:\n{server.log()[-2000:]}")
     used = {name: seconds - threads_before.get(name, 0)
             for name, seconds in thread_seconds(pid).items()}
     top = sorted(used.items(), key=lambda item: -item[1])[:5]
