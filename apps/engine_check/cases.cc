@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "checks.h"
@@ -61,14 +62,26 @@ std::set<Implementation> others(Implementation wanted) {
   return set;
 }
 
+// Whether a step runs by that kernel.
+bool has_kernel(const engine::cuda::CudaModel& model, const engine::Choice& wanted) {
+  return std::ranges::any_of(
+      model.buckets().front().kernels.choices, [&](const engine::Choice& each) {
+        return each.implementation == wanted.implementation && each.variant == wanted.variant;
+      });
+}
+
+// `wanted`: a kernel that must be among those that ran, if any.
 Status check_loaded(const engine::OperatorCase& each, const std::string& name,
-                    const engine::cuda::ModelOptions& options, Report& report) {
+                    const engine::cuda::ModelOptions& options,
+                    const std::optional<engine::Choice>& wanted, Report& report) {
   const Graph& graph = each.graph;
   auto model = engine::cuda::CudaModel::load(graph, options);
   if (!model) {
     report.check(false, name + ": " + model.error().message);
     return {};
   }
+  // The tuner replaces what does not build.
+  if (wanted) report.check(has_kernel(**model, *wanted), name + ": another kernel ran");
   const std::vector<HostTensor> inputs = engine::random_inputs(graph);
   PROA_ASSIGN(const std::vector<HostTensor> expected, engine::run_graph(graph, inputs));
   PROA_ASSIGN(const std::vector<HostTensor> got, run(**model, graph, inputs));
@@ -97,10 +110,11 @@ std::vector<const engine::Step*> all_work(const engine::Plan& plan) {
   return work;
 }
 
-// Kernels of our own whose variants are all checked.
-constexpr Implementation kWithVariants[] = {Implementation::kDepthwise, Implementation::kStem,
-                                            Implementation::kExpand, Implementation::kFewRows,
-                                            Implementation::kPictureDepthwise};
+// Kernels whose variants are all checked: our own, and fusions.
+constexpr Implementation kWithVariants[] = {
+    Implementation::kDepthwise,        Implementation::kStem,
+    Implementation::kExpand,           Implementation::kFewRows,
+    Implementation::kPictureDepthwise, Implementation::kCublasLtToFloat};
 
 // Each variant is forced by a tuning cache that names it.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
@@ -115,12 +129,13 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
                   engine::cuda::maker_of(own).variants(plan.graph, step->node, libraries));
       for (const std::string& variant : variants) {
         engine::TuningCache cache;
-        cache.put(device.environment, step->signature, {own, variant, 0});
+        const engine::Choice choice{own, variant, 0};
+        cache.put(device.environment, step->signature, choice);
         PROA_TRY(cache.save_file(file));
         auto options = options_for(each.graph, own, false);
         options.tuning_cache = file;
         PROA_TRY(check_loaded(each, fmt::format("{} by {} {}", each.name, name_of(own), variant),
-                              options, report));
+                              options, choice, report));
       }
     }
   }
@@ -147,7 +162,7 @@ Status check_cases(const std::string& folder, bool tune, Report& report) {
     }
     for (Implementation implementation : wanted) {
       PROA_TRY(check_loaded(each, fmt::format("{} by {}", each.name, name_of(implementation)),
-                            options_for(each.graph, implementation, tune), report));
+                            options_for(each.graph, implementation, tune), std::nullopt, report));
     }
     PROA_TRY(check_variants(each, *plan, device, *libraries, report));
   }

@@ -51,10 +51,11 @@ class CudaEngine final : public DeviceEngine {
     mine.tuner.time_candidates = options.time_candidates;
     mine.tuner.threads = options.build_threads;
     mine.progress = options.progress;
+    // Nothing is timed and kept: plans of new shapes do not wait for others' minutes of tuning.
+    if (!options.time_candidates) return load_now(graph, mine);
     // One after the other: timings must not disturb each other, and all share one tuning cache.
     const MutexLock turn(load_turn_);
-    PROA_ASSIGN(auto model, CudaModel::load(graph, mine));
-    return std::make_unique<CudaModelAdapter>(std::move(model));
+    return load_now(graph, mine);
   }
   Result<DeviceMemoryUse> memory(int device) override {
     PROA_TRY(open_device(device));
@@ -72,6 +73,12 @@ class CudaEngine final : public DeviceEngine {
   }
 
  private:
+  static Result<std::unique_ptr<DeviceModel>> load_now(const Graph& graph,
+                                                       const ModelOptions& options) {
+    PROA_ASSIGN(auto model, CudaModel::load(graph, options));
+    return std::make_unique<CudaModelAdapter>(std::move(model));
+  }
+
   Mutex load_turn_;
 };
 
