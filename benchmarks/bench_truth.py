@@ -19,7 +19,8 @@ from scripted_server import ScriptedServer  # noqa: E402
 
 SCRIPTS = {"constant 5 ms": dict(service_us=5000),
            "bimodal 2 or 20 ms": dict(service_us=2000, second_us=20000, second_share=0.2),
-           "500 ms stall every 5 s": dict(service_us=2000, stall_ms=500, stall_every_ms=5000)}
+           # None ends near the edge of a window, where hundreds of answers could count or not.
+           "500 ms stall every 4.7 s": dict(service_us=2000, stall_ms=500, stall_every_ms=4700)}
 PERCENTILES = {"p50_us": 50, "p90_us": 90, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9}
 EDGE_S = 0.001
 OPEN_RATE = 500  # of the open loops whose percentiles are compared
@@ -32,7 +33,7 @@ POISSON = ["--request-distribution", "poisson"]
 
 
 def run_bench(url, protocol, *flags):
-    """The JSON report and the profile of a run; fails unless it ended well."""
+    """The JSON report and the profile of a run; fails unless there is a report."""
     with tempfile.TemporaryDirectory() as folder:
         report, profile = pathlib.Path(folder, "report.json"), pathlib.Path(folder, "profile.json")
         command = [BINARY, "bench", "-m", ScriptedServer.model, "-u", url, "-i", protocol,
@@ -78,10 +79,13 @@ def disturbance(level):
 
 
 def percentile_row(title, level, key, true):
-    """How much of what is allowed (1 % or 50 us, the larger) the worst percentile of level[key] takes."""
+    """How much of what is allowed (1 % or 50 us, the larger) the worst percentile of level[key] takes. One that
+    the log does not know to twice that was not compared."""
     errors = {name: level[key][name] - min(max(level[key][name], low), high)
               for name, (low, high) in true.items()}
-    used = {name: abs(errors[name]) / max(0.01 * true[name][0], 50) for name in true}
+    allowed = {name: max(0.01 * low, 50) for name, (low, _) in true.items()}
+    used = {name: abs(errors[name]) / allowed[name] if high - low <= 2 * allowed[name] else math.inf
+            for name, (low, high) in true.items()}
     worst = max(used, key=used.get)
     return harness.Row(f"{title}: {worst} of the allowance", used[worst], 1, "x",
                        detail={"percentile": worst, "errors_us": errors, "true_us": true,

@@ -116,7 +116,7 @@ void add_generator_options(CLI::App& command, BenchOptions& options) {
       ->group(group);
   command
       .add_option("--max-connections", options.max_connections,
-                  "Connections of a thread; requests beyond them wait and are late")
+                  "Connections of a thread; in open loop requests beyond them wait and are late")
       ->check(CLI::Range(1, 100000))
       ->option_text("N  (default 2000)")
       ->group(group);
@@ -198,6 +198,7 @@ void add_data_options(CLI::App& command, BenchOptions& options) {
       ->option_text("TEXT  (default: random letters)")
       ->group(group);
   command.add_option("--string-length", options.string_length, "Of random strings")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{16} << 20))
       ->option_text("N  (default 128)")
       ->group(group);
   command
@@ -241,8 +242,10 @@ void add_sequence_options(CLI::App& command, BenchOptions& options) {
       ->check(CLI::Range(0.0, 100.0))
       ->option_text("PERCENT  (default 20)")
       ->group(group);
-  command.add_option("--sequence-id-range", options.sequence_id_range, "Where ids begin")
-      ->option_text("START[:END]  (default 1)")
+  command
+      .add_option("--sequence-id-range", options.sequence_id_range,
+                  "Ids that sequences take in turn, END left out")
+      ->option_text("START[:END]  (default 1, without end)")
       ->group(group);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "loadgen/clients/grpc_client.h"
 #include "loadgen/schedules/gap_list.h"
 #include "loadgen/schedules/stages.h"
 
@@ -64,6 +65,11 @@ Status check_load_flags(const BenchOptions& options) {
 }
 
 Status check_other_flags(const BenchOptions& options) {
+  for (const std::string& header : options.headers) {
+    const std::size_t colon = header.find(':');
+    if (colon != std::string::npos && colon > 0) continue;
+    return error::invalid_argument("-H {}: wanted NAME:VALUE", header);
+  }
   if (options.request_distribution == "poisson" && options.request_rate_range.empty() &&
       options.stages.empty() && !options.find_max) {
     return error::invalid_argument(
@@ -179,6 +185,38 @@ Status plan_find_max(const BenchOptions& options, loadgen::BenchPlan& plan) {
   return {};
 }
 
+// Of the largest closed loop; 0: open loops.
+std::size_t most_in_flight(const loadgen::BenchPlan& plan) {
+  if (plan.binary_search && plan.binary_search->shape.shape == LoadShape::kConcurrency) {
+    return static_cast<std::size_t>(plan.binary_search->last);
+  }
+  if (plan.loads.empty() || plan.loads.back().shape != LoadShape::kConcurrency) return 0;
+  return static_cast<std::size_t>(plan.loads.back().value);
+}
+
+// A closed loop must have as many requests on the server as it says, and sequences ids of their
+// own.
+Status check_room(const BenchOptions& options, const loadgen::BenchPlan& plan) {
+  const std::size_t in_flight = most_in_flight(plan);
+  const auto threads = static_cast<std::size_t>(plan.pass.max_threads);
+  const std::size_t calls =
+      options.protocol == "grpc" ? loadgen::GrpcTargetOptions{}.calls_per_connection : 1;
+  const auto connections = static_cast<std::size_t>(options.max_connections);
+  if (options.engine.empty() && in_flight > connections * calls * threads) {
+    return error::invalid_argument(
+        "--concurrency-range: {} requests in flight need --max-connections {}, or more "
+        "--max-threads",
+        in_flight, (in_flight + calls * threads - 1) / (calls * threads));
+  }
+  const loadgen::SequenceIds& ids = plan.pass.worker.picker.ids;
+  const std::size_t sequences = std::max(in_flight, plan.pass.worker.picker.sequences);
+  if (ids.end != 0 && ids.end - ids.first < sequences + threads) {
+    return error::invalid_argument("--sequence-id-range {}: too few ids for {} sequences at a time",
+                                   options.sequence_id_range, sequences);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<loadgen::BenchPlan> make_bench_plan(const BenchOptions& options,
@@ -207,12 +245,13 @@ Result<loadgen::BenchPlan> make_bench_plan(const BenchOptions& options,
   worker.request_timeout = from_ms(options.request_timeout_ms);
   worker.keep_requests = !options.profile_export.empty();
   // In a closed loop each request in flight has its own.
-  const bool closed = !plan.loads.empty() && plan.loads[0].shape == LoadShape::kConcurrency;
+  const bool closed = most_in_flight(plan) > 0;
   worker.picker.sequences = closed ? 1 : options.sequences;
   worker.picker.sequence_length = options.sequence_length;
   worker.picker.length_variation = options.sequence_length_variation / 100;
   worker.picker.seed = options.seed;
-  PROA_ASSIGN(worker.picker.first_sequence_id, parse_first_sequence_id(options.sequence_id_range));
+  PROA_ASSIGN(worker.picker.ids, parse_sequence_ids(options.sequence_id_range));
+  PROA_TRY(check_room(options, plan));
   return plan;
 }
 

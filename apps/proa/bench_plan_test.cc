@@ -76,6 +76,8 @@ TEST(BenchPlanTest, TakesEveryLoad) {
                                "20", "--percentile", "95"});
   ASSERT_TRUE(search.binary_search);
   EXPECT_EQ(search.binary_search->last, 64);
+  // Each request in flight has a sequence of its own, in a search too.
+  EXPECT_EQ(search.pass.worker.picker.sequences, 1U);
   EXPECT_EQ(search.bound.bound, std::chrono::milliseconds(20));
   EXPECT_EQ(search.bound.percentile, 95);
   const auto most = plan_of({"-m", "x", "--find-max", "--latency-ms", "100"});
@@ -111,6 +113,15 @@ TEST(BenchPlanTest, RefusesWhatDoesNotGoTogetherAndSaysWhy) {
       {{"-m", "x", "--shared-memory", "system"}, "requests always carry their tensors"},
       {{"-m", "x", "--enable-mpi"}, "--max-threads"},
       {{"-m", "x", "--protocol", "tcp"}, "tcp"},
+      {{"-m", "x", "--concurrency-range", "5000"}, "need --max-connections 5000"},
+      {{"-m", "x", "--binary-search", "-l", "1", "--concurrency-range", "1:5000"},
+       "need --max-connections 5000"},
+      {{"-m", "x", "-i", "grpc", "--max-connections", "2", "--concurrency-range", "13"},
+       "need --max-connections 3"},
+      {{"-m", "x", "-H", "foo"}, "-H foo: wanted NAME:VALUE"},
+      {{"-m", "x", "--sequence-id-range", "1:abc"}, "START:END"},
+      {{"-m", "x", "--sequence-id-range", "7:7"}, "END above START"},
+      {{"-m", "x", "--concurrency-range", "8", "--sequence-id-range", "1:5"}, "too few ids"},
   };
   for (const Case& c : cases) EXPECT_THAT(refusal_of(c.arguments), HasSubstr(c.reason));
 }

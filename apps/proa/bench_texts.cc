@@ -76,14 +76,18 @@ Result<Parameter> parse_request_parameter(std::string_view text) {
   return parameter;
 }
 
-Result<std::uint64_t> parse_first_sequence_id(std::string_view text) {
-  if (text.empty()) return std::uint64_t{1};
+Result<loadgen::SequenceIds> parse_sequence_ids(std::string_view text) {
+  if (text.empty()) return loadgen::SequenceIds{};
   const auto parts = split(text, ':');
-  const auto start = parse_number<std::uint64_t>(parts[0]);
-  if (parts.size() > 2 || !start || *start == 0) {
-    return error::invalid_argument("--sequence-id-range {}: wanted START[:END], from 1", text);
+  const auto first = parse_number<std::uint64_t>(parts[0]);
+  const auto end = parts.size() == 2 ? parse_number<std::uint64_t>(parts[1]) : first;
+  if (parts.size() > 2 || !first || *first == 0 || !end || *end < *first ||
+      (parts.size() == 2 && *end == *first)) {
+    return error::invalid_argument(
+        "--sequence-id-range {}: wanted START or START:END, from 1, END above START (and no id)",
+        text);
   }
-  return *start;
+  return loadgen::SequenceIds{*first, parts.size() == 2 ? *end : 0};
 }
 
 }  // namespace proa

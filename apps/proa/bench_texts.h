@@ -6,6 +6,7 @@
 
 #include "base/parameter.h"
 #include "base/result.h"
+#include "loadgen/schedules/picker.h"
 
 namespace proa {
 
@@ -29,7 +30,7 @@ Result<WeightedModel> parse_weighted_model(std::string_view text);
 // "name:value:type"
 Result<Parameter> parse_request_parameter(std::string_view text);
 
-// "START[:END]" of --sequence-id-range: the first id; 1 for "".
-Result<std::uint64_t> parse_first_sequence_id(std::string_view text);
+// "START[:END]" of --sequence-id-range; from 1 without end for "".
+Result<loadgen::SequenceIds> parse_sequence_ids(std::string_view text);
 
 }  // namespace proa

@@ -122,6 +122,24 @@ def test_find_max_finds_what_the_model_can_do(server, load):
 
 
 @pytest.mark.parametrize("protocol", ("http", "grpc"))
+def test_headers_of_any_case_are_sent(server, load, protocol):
+    run = load("-m", "plain", "-i", protocol, "-u", getattr(server, protocol), "-H", "X-Trace: One",
+               "--request-count", 20)
+    assert run.level()["counts"]["completed"] == 20
+
+
+@pytest.mark.parametrize("protocol", ("http", "grpc"))
+def test_a_counted_rate_asks_for_no_more_and_has_the_servers_side(server, load, protocol):
+    run = load("-m", "slow", "-u", getattr(server, protocol), "-i", protocol,
+               "--request-rate-range", 100, "--request-count", 103)
+    level = run.level()
+    assert level["counts"]["completed"] == 103
+    # Nothing is due after the last one.
+    assert level["health"]["asked_rate"] == pytest.approx(level["health"]["sent_rate"])
+    assert level["server"], run.out
+
+
+@pytest.mark.parametrize("protocol", ("http", "grpc"))
 def test_nobody_there(load, protocol):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -44,7 +44,7 @@ void put_frame(std::string& framed) {
 }
 
 // A map entry {key, InferParameter}; false when it is malformed.
-bool read_final_flag(std::string_view entry, bool& final) {
+bool read_final_flag(std::string_view entry, std::optional<bool>& final) {
   WireReader reader(entry);
   std::string_view key;
   std::string_view value;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,8 +34,9 @@ std::string frame_grpc_message(std::string_view message);
 struct StreamAnswer {
   std::string_view error;     // "" = none
   std::string_view response;  // the ModelInferResponse
-  bool final = false;         // parameter triton_final_response
-  bool empty = false;         // no outputs in it
+  // Parameter triton_final_response, where it stands.
+  std::optional<bool> final;
+  bool empty = false;  // no outputs in it
 };
 // Errors: kInternal when the bytes are no ModelStreamInferResponse.
 Result<StreamAnswer> read_stream_answer(std::string_view message);

@@ -195,17 +195,23 @@ void GrpcClient::message(Lane& lane, std::string_view bytes) {
     finish(lane, Failure{"nonsense", answer.error().message});
     return;
   }
+  const bool decoupled = requests_.sets[exchange.model]->model.decoupled;
   if (!answer->error.empty()) {
-    finish(lane, Failure{"gRPC stream error", std::string(answer->error)});
+    Failure failure{"gRPC stream error", std::string(answer->error)};
+    // A decoupled model may go on after an error; its end belongs to this request.
+    if (!decoupled || answer->final.value_or(true)) {
+      finish(lane, std::move(failure));
+    } else if (exchange.failure == nullptr) {
+      exchange.failure = std::make_unique<Failure>(std::move(failure));
+    }
     return;
   }
-  const bool decoupled = requests_.sets[exchange.model]->model.decoupled;
   if (!answer->empty || !decoupled) {
     ++exchange.responses;
     if (exchange.keep_response_times) exchange.response_times.push_back(lane.times().last_byte);
     judge(exchange, answer->response);
   }
-  if (!decoupled || answer->final) finish(lane, std::nullopt);
+  if (!decoupled || answer->final.value_or(false)) finish(lane, std::nullopt);
 }
 
 void GrpcClient::ended(Lane& lane, const GrpcEnd& end) {

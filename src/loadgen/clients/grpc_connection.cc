@@ -80,7 +80,7 @@ std::size_t GrpcConnection::room(std::size_t most) const {
 }
 
 bool GrpcConnection::open(GrpcCall& call, std::string_view path) {
-  if (session_ == nullptr || going_away_) return false;
+  if (session_ == nullptr || going_away_ || state_ == State::kClosed) return false;
   std::vector<nghttp2_nv> fields = {field(":method", "POST"),
                                     field(":scheme", "http"),
                                     field(":path", path),
@@ -93,6 +93,8 @@ bool GrpcConnection::open(GrpcCall& call, std::string_view path) {
     std::string_view value = std::string_view(line).substr(colon + 1);
     while (value.starts_with(' ')) value.remove_prefix(1);
     fields.push_back(field(std::string_view(line).substr(0, colon), value));
+    fields.back().flags &=
+        ~NGHTTP2_NV_FLAG_NO_COPY_NAME;  // a copy is in small letters, as it must be
   }
   nghttp2_data_provider provider{.source = {.ptr = &call},
                                  .read_callback = GrpcCallbacks::read_message};

@@ -113,8 +113,11 @@ void HttpClient::pump() {
 void HttpClient::send(Lane& lane, Exchange& exchange) {
   lane.exchange = &exchange;
   if (!lane.connection.connected() && back_off_.holds(steady_clock().now())) {
+    // Nothing of it was on the connection, whose times are of the request before.
     exchange.sent = exchange.sent_all = steady_clock().now();
-    end(lane, last_failure_);
+    lane.exchange = nullptr;
+    idle_.push_back(&lane);
+    finish(exchange, last_failure_, exchange.sent);
     return;
   }
   const HttpRequest& request = requests_.encoded[exchange.model][exchange.payload];

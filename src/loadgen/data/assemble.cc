@@ -9,20 +9,6 @@
 namespace proa::loadgen {
 namespace {
 
-Status check_batch_size(const ModelSignature& model, std::int64_t batch_size) {
-  if (batch_size < 1) return error::invalid_argument("-b {}: wanted 1 or more", batch_size);
-  if (!model.batches() && batch_size > 1) {
-    return error::invalid_argument(
-        "-b {}: model '{}' has no batch dimension (max_batch_size is 0); leave -b out", batch_size,
-        model.name);
-  }
-  if (model.batches() && batch_size > model.max_batch_size) {
-    return error::invalid_argument("-b {}: model '{}' takes at most {} inferences a request",
-                                   batch_size, model.name, model.max_batch_size);
-  }
-  return {};
-}
-
 // The elements of one request, in order.
 using Group = std::vector<const Element*>;
 using Tensors = std::vector<NamedTensor> Element::*;
@@ -144,9 +130,22 @@ Tensor tensor_over(DataType type, const Shape& shape, std::string_view bytes) {
   return Tensor{type, shape, BufferView(std::move(buffer))};
 }
 
+Status check_batch_size(const ModelSignature& model, std::int64_t batch_size) {
+  if (batch_size < 1) return error::invalid_argument("-b {}: wanted 1 or more", batch_size);
+  if (!model.batches() && batch_size > 1) {
+    return error::invalid_argument(
+        "-b {}: model '{}' has no batch dimension (max_batch_size is 0); leave -b out", batch_size,
+        model.name);
+  }
+  if (model.batches() && batch_size > model.max_batch_size) {
+    return error::invalid_argument("-b {}: model '{}' takes at most {} inferences a request",
+                                   batch_size, model.name, model.max_batch_size);
+  }
+  return {};
+}
+
 Result<PayloadSet> assemble(const ModelSignature& model, std::int64_t batch_size,
                             const std::vector<ElementStream>& streams, std::size_t max_bytes) {
-  PROA_TRY(check_batch_size(model, batch_size));
   PROA_TRY(check_memory(streams, batch_size, max_bytes));
   PayloadSet set;
   set.model = model;

@@ -10,11 +10,14 @@
 
 namespace proa::loadgen {
 
+// Errors: kInvalidArgument when the model does not take requests of that batch size.
+Status check_batch_size(const ModelSignature& model, std::int64_t batch_size);
+
 // Requests of `batch_size` elements each: consecutive ones of a stream, which starts over at its
 // end, so that every element is sent equally often. Batch size 1 shares the elements' buffers.
 // `parameters` and `description` are left to the caller.
-// Errors: kInvalidArgument when the batch size does not suit the model, elements of one batch
-// differ in shape or in which inputs they have, or the payloads would take more than `max_bytes`.
+// `batch_size` suits the model. Errors: kInvalidArgument when elements of one batch differ in shape
+// or in which inputs they have, or the payloads would take more than `max_bytes`.
 Result<PayloadSet> assemble(const ModelSignature& model, std::int64_t batch_size,
                             const std::vector<ElementStream>& streams, std::size_t max_bytes);
 

@@ -98,6 +98,11 @@ Result<Elements> make_random(const std::vector<TensorSignature>& inputs,
                   return fill.make(type, shape);
                 }));
     for (const NamedTensor& input : element.inputs) bytes += input.tensor.data.size;
+    if (i == 0 && bytes > options.max_bytes / batch) {
+      return error::invalid_argument(
+          "one request of -b {} would take {} bytes {} times; at most {} are held", batch, bytes,
+          batch, options.max_bytes);
+    }
     stream.push_back(std::move(element));
   }
   const std::size_t made = stream.size() / batch;
@@ -168,6 +173,7 @@ Result<Elements> read_data(const ModelSignature& model, const std::vector<Tensor
 }  // namespace
 
 Result<PayloadSet> make_payloads(const ModelSignature& model, const DataOptions& options) {
+  PROA_TRY(check_batch_size(model, options.batch_size));
   PROA_ASSIGN(const auto inputs, apply_shapes(model, options.shapes));
   PROA_ASSIGN(Elements elements, read_data(model, inputs, options));
   PROA_ASSIGN(PayloadSet set,

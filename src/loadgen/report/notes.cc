@@ -34,9 +34,10 @@ class Notes {
 void note_invalid(const bench::Level& level, int index, Notes& notes) {
   if (level.valid()) return;
   const std::string& reason = level.health().reason();
-  notes.add(kInvalid, index,
-            fmt::format("INVALID: the load generator was the limit, not the server. {}",
-                        reason.empty() ? "Give it more --threads or another machine." : reason));
+  notes.add(
+      kInvalid, index,
+      fmt::format("INVALID: the load generator was the limit, not the server. {}",
+                  reason.empty() ? "Give it more --max-threads or another machine." : reason));
 }
 
 void note_unstable(const bench::Level& level, int index, Notes& notes) {

@@ -1,6 +1,7 @@
 #include "loadgen/run/pass_builder.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "loadgen/measure/generator_health.h"
@@ -8,7 +9,9 @@
 namespace proa::loadgen {
 namespace {
 
+// Windows of so many requests: at least this long, and at most so many intervals.
 constexpr Duration kShortestCountWindow = std::chrono::seconds(1);
+constexpr int kLongestCountWindow = 10;
 
 LatencyHistogram merged_latency(const Slice& slice) {
   LatencyHistogram merged;
@@ -23,7 +26,10 @@ double per_second(double count, Duration duration) {
 }  // namespace
 
 PassBuilder::PassBuilder(const PassOptions& options, const Load& load, Duration slice_length)
-    : options_(options), slice_length_(slice_length) {
+    : options_(options),
+      slice_length_(slice_length),
+      arrivals_left_(load.requests > 0 ? load.requests
+                                       : std::numeric_limits<std::uint64_t>::max()) {
   pass_.shape = load.shape;
   pass_.load = load.mean_value();
   pass_.load_text = load.to_string();
@@ -44,12 +50,22 @@ bool PassBuilder::add(Slice slice) {
   const SeriesPoint& point = pass_.series.back();
   open_->asked += point.asked_rate * static_cast<double>(point.duration.count()) / 1e9;
   const Duration length = point.start + point.duration - open_start_;
-  const bool full = options_.window_requests == 0
-                        ? length >= options_.interval
-                        : length >= kShortestCountWindow &&
-                              open_->slice.counts().completed >= options_.window_requests;
+  const bool full = window_is_full(length);
   if (full) close_window(length);
   return full;
+}
+
+bool PassBuilder::window_is_full(Duration length) const {
+  if (options_.window_requests == 0) return length >= options_.interval;
+  if (length < kShortestCountWindow) return false;
+  const Counts counts = open_->slice.counts();
+  return counts.completed + counts.errors >= options_.window_requests ||
+         length >= options_.interval * kLongestCountWindow;
+}
+
+Duration PassBuilder::quiet() const {
+  const SeriesPoint& last = pass_.series.back();
+  return last.start + last.duration - last_event_;
 }
 
 void PassBuilder::add_late(const Slice& slice) { keep_errors_and_records(slice); }
@@ -73,10 +89,15 @@ void PassBuilder::append_point(Slice& slice) {
   point.duration = slice_length_;
   point.counts = slice.counts();
   total_.add(point.counts);
+  if (point.counts.sent + point.counts.completed + point.counts.errors > 0) {
+    last_event_ = point.start + point.duration;
+  }
   point.in_flight = slice.in_flight;
   std::uint64_t asked = 0;
-  while (arrivals_ != nullptr && next_arrival_ < point.start + point.duration) {
+  while (arrivals_ != nullptr && arrivals_left_ > 0 &&
+         next_arrival_ < point.start + point.duration) {
     ++asked;
+    --arrivals_left_;
     next_arrival_ = arrivals_->next();
   }
   point.asked_rate = per_second(static_cast<double>(asked), point.duration);
@@ -157,7 +178,11 @@ Pass PassBuilder::finish(bool interrupted, bool ends_by_itself,
   sum_up(first, last);
   if (!pass_.series.empty())
     pass_.duration = pass_.series.back().start + pass_.series.back().duration;
-  compare_snapshots(first, last);
+  if (!ends_by_itself) {
+    compare_snapshots(first, last);
+  } else if (snapshots_.size() > 1) {
+    compare_snapshots(0, snapshots_.size() - 1);
+  }
   for (auto& [kind, group] : all_errors_) pass_.errors.push_back(std::move(group));
   std::ranges::sort(pass_.errors, std::greater(), &ErrorGroup::count);
   judge_stability(ends_by_itself);

@@ -20,7 +20,8 @@ class PassBuilder {
   bool add(Slice slice);
   // A slice from after the end of the load: its errors and records count, its times do not.
   void add_late(const Slice& slice);
-  // The server's counters at the start of the pass, and after each window.
+  // The server's counters at the start of the pass, and after each window; of a load that ends by
+  // itself, at its end.
   void add_snapshot(std::optional<ServerSnapshot> snapshot);
 
   // Whether the last three windows agree.
@@ -29,6 +30,8 @@ class PassBuilder {
   // The figures of the windows so far; for verdicts.
   const Pass& so_far(int threads);
   const std::vector<SeriesPoint>& series() const { return pass_.series; }
+  // How long nothing has been sent, answered or failed.
+  Duration quiet() const;
   // All of the pass so far.
   const Counts& total() const { return total_; }
 
@@ -44,10 +47,12 @@ class PassBuilder {
   };
 
   void append_point(Slice& slice);
+  bool window_is_full(Duration length) const;
   void keep_errors_and_records(const Slice& slice);
   void close_window(Duration length);
   std::pair<std::size_t, std::size_t> used_windows(bool all) const;
   void sum_up(std::size_t first, std::size_t last);
+  // What the server counted between two snapshots.
   void compare_snapshots(std::size_t first, std::size_t last);
   void judge_stability(bool ends_by_itself);
 
@@ -55,6 +60,8 @@ class PassBuilder {
   const Duration slice_length_;
   std::unique_ptr<Arrivals> arrivals_;  // open loop: counts what was due
   Duration next_arrival_{0};
+  std::uint64_t arrivals_left_;  // of a load that ends after so many
+  Duration last_event_{0};       // the end of the last slice in which anything happened
   Pass pass_;
   std::vector<WindowParts> parts_;  // by window
   std::optional<WindowParts> open_;

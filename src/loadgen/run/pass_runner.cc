@@ -134,8 +134,9 @@ bool PassRunner::collect(const Load& load, const PassVerdict& verdict, SliceBoar
     const bool window_is_full = builder.add(std::move(*slice));
     report_progress(load, builder);
     if (load.ends_by_itself()) {
-      if (is_over(load, builder)) return true;
-      continue;
+      if (!is_over(load, builder)) continue;
+      builder.add_snapshot(take_snapshot());
+      return true;
     }
     if (!window_is_full) continue;
     builder.add_snapshot(take_snapshot());
@@ -145,12 +146,14 @@ bool PassRunner::collect(const Load& load, const PassVerdict& verdict, SliceBoar
   return false;
 }
 
-// A load with an end of its own: all has been sent, and answered or waited for long enough.
+// A load with an end of its own: all has been sent, and answered or waited for long enough. Answers
+// that never come are counted as missing by the workers' end.
 bool PassRunner::is_over(const Load& load, const PassBuilder& builder) const {
   const SeriesPoint& last = builder.series().back();
   if (load.requests > 0 && builder.total().completed + builder.total().errors >= load.requests) {
     return true;
   }
+  if (load.requests > 0 && builder.quiet() >= options_.interval * options_.max_windows) return true;
   const Duration now = last.start + last.duration;
   if (load.shape != LoadShape::kStages || now < load.length()) return false;
   return last.in_flight == 0 || now - load.length() >= options_.worker.drain_limit;

@@ -16,7 +16,9 @@ struct PassOptions {
   WorkerOptions worker;  // of every worker; load and place are filled in
   int max_threads = 1;
   Duration interval = std::chrono::seconds(5);
-  std::uint64_t window_requests = 0;  // > 0: a window ends with so many, after a second at least
+  // > 0: a window ends with so many answers and failures, after a second at least and ten intervals
+  // at most.
+  std::uint64_t window_requests = 0;
   StabilityRule rule;
   int max_windows = 10;
 };
@@ -34,8 +36,8 @@ class PassRunner {
   PassRunner(const PassOptions& options, StatisticsSource* statistics,
              const std::atomic<bool>& stop, std::function<void(const Progress&)> progress);
 
-  // The pass, with whatever happened in it. A load with an end (stages, a number of requests) is
-  // one window. Errors: the process cannot make threads or event loops.
+  // The pass, with whatever happened in it. Of a load with an end (stages, a number of requests)
+  // all windows count. Errors: the process cannot make threads or event loops.
   Result<Pass> run(const Load& load, const PassVerdict& verdict = nullptr);
 
   const PassOptions& options() const { return options_; }

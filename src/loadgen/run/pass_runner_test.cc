@@ -124,6 +124,31 @@ TEST_F(PassRunnerTest, NothingAnsweredIsReportedNotStable) {
   EXPECT_EQ(pass.stability.reason, Instability::kErrors);
 }
 
+TEST_F(PassRunnerTest, WindowsOfRequestsCountFailuresToo) {
+  answer_ = [](Exchange& exchange) {
+    exchange.failure = std::make_unique<Failure>("HTTP 500", "no");
+  };
+  const Pass pass =
+      run({.shape = LoadShape::kConstantRate, .value = 500}, [](PassOptions& options) {
+        options.window_requests = 50;
+        options.max_windows = 2;
+      });
+  EXPECT_EQ(pass.windows.size(), 2U);
+  EXPECT_EQ(pass.counts.completed, 0U);
+}
+
+TEST_F(PassRunnerTest, ACountedOpenLoopAsksForNoMoreThanItsCount) {
+  // The last slice of 10 ms holds half as many arrivals as the others.
+  const Pass pass = run({.shape = LoadShape::kConstantRate, .value = 1000, .requests = 205});
+  EXPECT_EQ(pass.counts.sent, 205U);
+  EXPECT_TRUE(pass.valid);
+  double asked = 0;
+  for (const SeriesPoint& point : pass.series) {
+    asked += point.asked_rate * static_cast<double>(point.duration.count()) / 1e9;
+  }
+  EXPECT_NEAR(asked, 205, 0.01);
+}
+
 TEST_F(PassRunnerTest, StopsWhenTold) {
   progress_ = [&](const Progress& now) {
     if (now.window == 2) stop_ = true;
@@ -150,23 +175,33 @@ TEST_F(PassRunnerTest, StagesAreOnePassToTheirEnd) {
   EXPECT_TRUE(pass.stability.stable);
 }
 
-TEST_F(PassRunnerTest, ServerCountersOfTheUsedWindowsAreTheirDifference) {
-  class Counters final : public StatisticsSource {
-   public:
-    Result<ServerSnapshot> read() override {
-      ServerSnapshot snapshot;
-      ServerModelStatistics model;
-      model.model = "m";
-      model.inference_count = ++reads_ * 100;
-      model.batch_sizes = {{4, reads_}};
-      snapshot.models.push_back(model);
-      snapshot.metrics.push_back({"nv_x", 0, static_cast<double>(reads_)});
-      return snapshot;
-    }
+// A server that counts 100 inferences from one reading to the next.
+class Counters final : public StatisticsSource {
+ public:
+  Result<ServerSnapshot> read() override {
+    ServerSnapshot snapshot;
+    ServerModelStatistics model;
+    model.model = "m";
+    model.inference_count = ++reads_ * 100;
+    model.batch_sizes = {{4, reads_}};
+    snapshot.models.push_back(model);
+    snapshot.metrics.push_back({"nv_x", 0, static_cast<double>(reads_)});
+    return snapshot;
+  }
 
-   private:
-    std::uint64_t reads_ = 0;
-  };
+ private:
+  std::uint64_t reads_ = 0;
+};
+
+TEST_F(PassRunnerTest, TheServerIsReadBeforeAndAfterALoadThatEndsByItself) {
+  Counters counters;
+  statistics_ = &counters;
+  const Pass pass = run({.value = 1, .requests = 50});
+  ASSERT_EQ(pass.server.size(), 1U);
+  EXPECT_EQ(pass.server[0].inference_count, 100U);
+}
+
+TEST_F(PassRunnerTest, ServerCountersOfTheUsedWindowsAreTheirDifference) {
   Counters counters;
   statistics_ = &counters;
   const Pass pass = run({.value = 1});

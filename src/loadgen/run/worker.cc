@@ -143,7 +143,7 @@ void Worker::finished(Exchange& exchange) {
   const auto inferences =
       static_cast<std::uint64_t>(options_.picker.sets[exchange.model]->batch_size);
   slice_.record_done(exchange, inferences, options_.late_bound);
-  slice_.last_done = exchange.done - start_;
+  slice_.last_done = std::max(slice_.last_done, exchange.done - start_);
   if (options_.keep_requests) keep_record(exchange);
   picker_.finished(exchange);
   Exchange*& place = in_flight_[exchange.in_flight_index];

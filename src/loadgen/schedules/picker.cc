@@ -9,9 +9,11 @@ namespace proa::loadgen {
 
 Picker::Picker(const PickerOptions& options)
     : options_(options),
-      next_id_(options.first_sequence_id + static_cast<std::uint64_t>(options.worker)),
+      sequences_(options.sequences / static_cast<std::size_t>(options.workers)),
+      next_id_(options.ids.first + static_cast<std::uint64_t>(options.worker)),
       random_(options.seed + static_cast<std::uint64_t>(options.worker)) {
   const auto worker = static_cast<std::size_t>(options.worker);
+  if (worker < options.sequences % static_cast<std::size_t>(options.workers)) ++sequences_;
   for (std::size_t i = 0; i < options.sets.size(); ++i) {
     Model model;
     model.set = options.sets[i];
@@ -45,7 +47,7 @@ Picker::Choice Picker::next() {
     return {index, static_cast<std::uint32_t>(payload), {}};
   }
   const std::size_t active = model.idle.size() + model.busy.size();
-  if (model.idle.empty() || active < options_.sequences) {
+  if (model.idle.empty() || active < sequences_) {
     return step(index, begin_sequence(model), false);
   }
   const Sequence sequence = model.idle.front();
@@ -57,6 +59,9 @@ Picker::Sequence Picker::begin_sequence(Model& model) {
   Sequence sequence;
   sequence.id = next_id_;
   next_id_ += static_cast<std::uint64_t>(options_.workers);
+  if (options_.ids.end != 0 && next_id_ >= options_.ids.end) {
+    next_id_ = options_.ids.first + static_cast<std::uint64_t>(options_.worker);
+  }
   const Stream& stream = model.set->streams[model.next_stream];
   model.next_stream =
       (model.next_stream + static_cast<std::size_t>(options_.workers)) % model.set->streams.size();

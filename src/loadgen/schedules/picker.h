@@ -11,14 +11,20 @@
 
 namespace proa::loadgen {
 
+// Ids that sequences have in turn: from `first` up to `end`, which is none, and then again.
+struct SequenceIds {
+  std::uint64_t first = 1;
+  std::uint64_t end = 0;  // 0: without end
+};
+
 struct PickerOptions {
   std::vector<const PayloadSet*> sets;  // by model; outlive the picker
   std::vector<double> weights;          // by model, above 0
-  // Sequence models: how many sequences take turns at least, and how long they are.
+  // Sequence models: how many sequences of all workers take turns at least, and how long they are.
   std::size_t sequences = 1;
   std::size_t sequence_length = 20;
   double length_variation = 0.2;  // of the length, both ways
-  std::uint64_t first_sequence_id = 1;
+  SequenceIds ids;
   int worker = 0;
   int workers = 1;
   std::uint64_t seed = 1;
@@ -70,6 +76,7 @@ class Picker {
   const PickerOptions options_;
   std::vector<Model> models_;
   double total_weight_ = 0;
+  std::size_t sequences_;  // its share
   std::uint64_t next_id_;
   std::mt19937_64 random_;
 };

@@ -95,6 +95,30 @@ TEST(PickerTest, SequencesTakeTurnsWhenSeveralAreWanted) {
   EXPECT_EQ(ids.size(), 3U);
 }
 
+TEST(PickerTest, WorkersShareTheSequencesAndTheirIds) {
+  const PayloadSet set = make_set(1, {}, true);
+  std::set<std::uint64_t> ids;
+  for (const int worker : {0, 1}) {
+    Picker picker({.sets = {&set},
+                   .weights = {1},
+                   .sequences = 4,
+                   .sequence_length = 2,
+                   .length_variation = 0,
+                   .ids = {10, 16},
+                   .worker = worker,
+                   .workers = 2});
+    std::set<std::uint64_t> together;
+    for (int i = 0; i < 2; ++i) together.insert(picker.next().sequence.id);
+    EXPECT_EQ(together.size(), 2U);
+    for (int i = 0; i < 10; ++i) {
+      const auto choice = picker.next();
+      ids.insert(choice.sequence.id);
+      picker.finished(exchange_of(choice));
+    }
+  }
+  EXPECT_THAT(ids, ElementsAre(10, 11, 12, 13, 14, 15));
+}
+
 TEST(PickerTest, ClosesWhatIsOpenAndDropsWhatFailed) {
   const PayloadSet set = make_set(1, {}, true);
   Picker picker({.sets = {&set}, .weights = {1}});
