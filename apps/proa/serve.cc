@@ -64,10 +64,10 @@ int run_serve(const ServeOptions& options) {
   if (const std::string idle = options.repository.warning(); !idle.empty()) log::warn("{}", idle);
   std::signal(SIGPIPE, SIG_IGN);  // a reader of the log that is gone must not end the server
   EndSignals signals;
-  std::atomic<bool> load_failed = false;
+  std::atomic<bool> load_failed = false, stopping = false;
   Server server(options, [&](const lifecycle::LoadSummary& summary) {
     log::info("{} model(s) ready, {} failed", summary.ready, summary.failed.size());
-    if (summary.failed.empty() || !options.exit_on_error) return;
+    if (summary.failed.empty() || !options.exit_on_error || stopping) return;
     load_failed = true;
     kill(getpid(), SIGTERM);
   });
@@ -82,6 +82,7 @@ int run_serve(const ServeOptions& options) {
     log::info("{}: stopping; requests in flight have {} s, a second signal ends at once",
               signal == SIGINT ? "SIGINT" : "SIGTERM", options.exit_timeout_s);
   }
+  stopping = true;  // a model that fails now ends nothing
   signals.release();
   const bool clean = server.stop(std::chrono::seconds(options.exit_timeout_s));
   if (clean) log::info("Stopped, all requests answered");

@@ -38,6 +38,11 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
                                   .metrics = custom_metrics_.get()}),
       repository_(repository_options(std::move(on_loaded))) {}
 
+Server::~Server() {
+  loops_.drain(steady_clock().now());
+  access_.close();
+}
+
 frontends::FrontendContext Server::frontend_context() {
   frontends::FrontendContext context;
   context.repository = &repository_;

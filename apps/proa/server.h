@@ -28,7 +28,8 @@ class Server {
   using OnLoaded = std::function<void(const lifecycle::LoadSummary&)>;
 
   Server(const ServeOptions& options, OnLoaded on_loaded);
-  ~Server() { access_.close(); }
+  // Ports that a failed start() had opened are closed before what they lead to goes.
+  ~Server();
 
   // Opens the ports and begins to load the models; returns without waiting for them.
   // Errors: a port that is taken, a repository that cannot be read.

@@ -11,28 +11,26 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Answers {x, x + 1} as often as the first value of the request says: with 100, 101, ...; then ends
-// with nothing. Stops when nobody takes more.
+// with nothing. `may_send` is asked before each.
 class BurstModel final : public LoadedModel {
  public:
-  explicit BurstModel(int* refused = nullptr) : refused_(refused) {}
+  using MaySend = std::function<bool(Request&)>;
+  explicit BurstModel(MaySend may_send = nullptr) : may_send_(std::move(may_send)) {}
   Execution execution() const override { return Execution::kInline; }
   Result<std::unique_ptr<Instance>> create_instance(const InstancePlacement&) override {
-    return std::make_unique<BurstInstance>(refused_);
+    return std::make_unique<BurstInstance>(may_send_);
   }
 
  private:
   class BurstInstance final : public Instance {
    public:
-    explicit BurstInstance(int* refused) : refused_(refused) {}
+    explicit BurstInstance(const MaySend& may_send) : may_send_(may_send) {}
     void start(std::unique_ptr<Batch> batch, Done done) override {
       for (std::size_t r = 0; r < batch->requests().size(); ++r) {
         Request& request = *batch->requests()[r];
         const auto count = static_cast<int>(floats(request.inputs[0])[0]);
         for (int i = 0; i < count; ++i) {
-          if (refused_ != nullptr && request.sink->credit() == 0) {
-            ++*refused_;
-            continue;
-          }
+          if (may_send_ && !may_send_(request)) continue;
           Response response;
           response.outputs.push_back(float_tensor({1, 2}, 100.0F + static_cast<float>(i)));
           request.sink->send(std::move(response), false);
@@ -43,10 +41,10 @@ class BurstModel final : public LoadedModel {
     }
 
    private:
-    int* refused_;
+    const MaySend& may_send_;
   };
 
-  int* refused_;
+  const MaySend may_send_;
 };
 
 class EnsembleDecoupledTest : public testing::Test {
@@ -60,6 +58,11 @@ class EnsembleDecoupledTest : public testing::Test {
     models_.add("join", two_inputs_config(), std::make_unique<EchoModel>(Execution::kInline));
   }
 
+  void add_burst(BurstModel::MaySend may_send) {
+    config::ModelConfig decoupled = float_config(8);
+    decoupled.decoupled = true;
+    models_.add("burst", decoupled, std::make_unique<BurstModel>(std::move(may_send)));
+  }
   std::shared_ptr<Model> ensemble(config::ModelConfig config) {
     config.decoupled = true;
     return models_.add_ensemble(config);
@@ -133,11 +136,55 @@ TEST_F(EnsembleDecoupledTest, AnEnsembleThatSaysItAnswersOnceIsRefused) {
   EXPECT_THAT(made.error().message, HasSubstr("load the ensemble again"));
 }
 
+TEST_F(EnsembleDecoupledTest, TensorsThatAreGoneHoldNoMemory) {
+  MemoryBudget budget(1 << 20);
+  Puppet slow;
+  models_.add_puppet("slow", slow);
+  auto request = float_request("a", 1, 2, 50);
+  request->memory = budget.reserve(100);
+  request->model = ensemble(chain_config("e", {"burst", "slow"}));
+  request->sink = answers_.sink("a");
+  Model& model = *request->model;
+  model.infer(std::move(request));
+  constexpr std::size_t kTensor = 2 * sizeof(float);
+  EXPECT_GE(budget.used(), 100 + 50 * kTensor);
+  for (int i = 0; i < 49; ++i) {
+    slow.wait_for(1);
+    slow.finish();
+  }
+  slow.wait_for(1);
+  EXPECT_LE(budget.used(), 100 + 2 * kTensor);
+  slow.finish();
+  answers_.wait_for(50);
+}
+
+TEST_F(EnsembleDecoupledTest, AStepThatWaitsForRoomIsWokenByAFailureBehindIt) {
+  bool woken = false;
+  add_burst([&](Request& request) {
+    if (request.sink->credit() > 0) return true;
+    request.sink->when_credit([&] { woken = true; });
+    return false;
+  });
+  Puppet open;
+  models_.add("open", float_config(8, {Shape::kAny}), std::make_unique<PuppetModel>(open));
+  models_.add("three", float_config(8, {3}), std::make_unique<EchoModel>(Execution::kInline));
+  config::ModelConfig config = chain_config("e", {"burst", "open", "three"});
+  config.outputs[0].dims = {3};
+  config.ensemble->max_inflight_requests = 1;
+  ask(ensemble(config), 2);
+  EXPECT_FALSE(woken);
+  open.finish();  // two numbers, which "three" does not take
+  EXPECT_TRUE(woken);
+  ASSERT_EQ(answers_.size(), 1U);
+  EXPECT_TRUE(answers_.of("a").error);
+}
+
 TEST_F(EnsembleDecoupledTest, AStepHasCreditForSoManyResponses) {
   int refused = 0;
-  config::ModelConfig decoupled = float_config(8);
-  decoupled.decoupled = true;
-  models_.add("burst", decoupled, std::make_unique<BurstModel>(&refused));
+  add_burst([&](Request& request) {
+    refused += request.sink->credit() == 0 ? 1 : 0;
+    return request.sink->credit() > 0;
+  });
   Puppet slow;
   models_.add_puppet("slow", slow);
   config::ModelConfig config = chain_config("e", {"burst", "slow"});

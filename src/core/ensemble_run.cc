@@ -116,6 +116,7 @@ Result<std::unique_ptr<Request>> EnsembleRun::build_step(Task& task) {
 }
 
 void EnsembleRun::on_response(StepSink& sink, Response response, bool final) {
+  const bool failed = response.error.has_value();
   {
     MutexLock lock(mutex_);
     if (response.error) {
@@ -130,11 +131,12 @@ void EnsembleRun::on_response(StepSink& sink, Response response, bool final) {
     }
   }
   flush();
-  if (binding_.decoupled) wake_producers();
+  if (binding_.decoupled) let_producers_go_on(failed);
   proceed(Caller::kMayCompute);
 }
 
 void EnsembleRun::on_not_started(const Task& task, std::optional<Error> error) {
+  const bool failed = error.has_value();
   {
     MutexLock lock(mutex_);
     if (error) fail_locked(*std::move(error));
@@ -142,6 +144,13 @@ void EnsembleRun::on_not_started(const Task& task, std::optional<Error> error) {
     --running_;
   }
   flush();
+  if (binding_.decoupled) let_producers_go_on(failed);
+}
+
+// Decoupled steps that wait for room; after a failure nobody wants what they would still send.
+void EnsembleRun::let_producers_go_on(bool failed) {
+  if (failed) cancel_steps();
+  wake_producers();
 }
 
 // Sends what there is, in order; the last response when no step is left.

@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "core/ensemble.h"
+#include "core/memory_budget.h"
 #include "core/request_builder.h"
 
 namespace proa::core {
@@ -49,6 +50,8 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
     std::vector<Value> values;         // by tensor
     std::vector<std::uint16_t> waits;  // by step, the answer last: tensors that have not come
     std::size_t open = 0;              // steps and frames in it that have not ended
+    // Of its tensors, which go with it; the root's are the request's.
+    MemoryBudget::Reservation memory;
     std::list<Frame> frames;
   };
   // A step whose tensors are there.
@@ -87,6 +90,7 @@ class EnsembleRun : public std::enable_shared_from_this<EnsembleRun> {
   void on_not_started(const Task& task, std::optional<Error> error) PROA_EXCLUDES(mutex_);
   void flush() PROA_EXCLUDES(mutex_);
   void send_last(Outgoing last);
+  void let_producers_go_on(bool failed) PROA_EXCLUDES(mutex_);
   void wake_producers() PROA_EXCLUDES(mutex_);
   std::shared_ptr<CancellationToken> cancellation_of_step() PROA_EXCLUDES(mutex_);
   void cancel_steps() PROA_EXCLUDES(mutex_);

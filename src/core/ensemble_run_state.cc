@@ -127,6 +127,7 @@ void EnsembleRun::take_outputs_locked(StepSink& sink, Response& response, bool f
     Frame& opened = frame->frames.emplace_back();
     opened.around = frame;
     opened.scope = sink.step;
+    opened.memory = request_->memory.empty_share();
     open_frame_locked(opened);
     frame = &opened;
     ++frame->open;  // until all its tensors are in place
@@ -139,7 +140,7 @@ void EnsembleRun::take_outputs_locked(StepSink& sink, Response& response, bool f
     const std::size_t index = bound.outputs[e];
     Tensor tensor;
     if (index < response.outputs.size()) tensor = std::move(response.outputs[index]);
-    request_->memory.add(tensor.data.size);
+    (frame->around == nullptr ? request_->memory : frame->memory).add(tensor.data.size);
     settle_locked(*frame, step.outputs[e].tensor, std::move(tensor));
   }
   if (bound.decoupled) end_in_locked(*frame);

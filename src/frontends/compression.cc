@@ -111,11 +111,19 @@ Status decompress(std::span<const std::byte> packed, std::size_t max_bytes, std:
                   MessageBuffer& to) {
   Inflater inflater;
   z_stream& stream = inflater.stream;
+  // zlib counts in 32 bits.
+  constexpr std::size_t kMost = std::size_t{1} << 30;
   stream.next_in = zlib_bytes(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
+  std::size_t left = packed.size();  // not given to zlib yet
   to.start(std::nullopt);
   for (int state = Z_OK; state != Z_STREAM_END;) {
-    PROA_ASSIGN(const auto room, to.room(std::max<std::size_t>(packed.size() * 2, 4096)));
+    if (stream.avail_in == 0) {
+      stream.avail_in = static_cast<uInt>(std::min(left, kMost));
+      left -= stream.avail_in;
+    }
+    const auto wanted = std::clamp<std::size_t>(packed.size() * 2, 4096, kMost);
+    PROA_ASSIGN(auto room, to.room(wanted));
+    room = room.first(std::min(room.size(), kMost));
     stream.next_out = zlib_bytes(room.data());
     stream.avail_out = static_cast<uInt>(room.size());
     state = inflate(&stream, Z_NO_FLUSH);
@@ -126,8 +134,9 @@ Status decompress(std::span<const std::byte> packed, std::size_t max_bytes, std:
           "limit",
           max_bytes, flag);
     }
-    if (state == Z_STREAM_END && stream.avail_in > 0) state = Z_DATA_ERROR;
-    const bool stuck = state == Z_BUF_ERROR || (state == Z_OK && stream.avail_out > 0);
+    if (state == Z_STREAM_END && stream.avail_in + left > 0) state = Z_DATA_ERROR;
+    if (state == Z_BUF_ERROR && left > 0) state = Z_OK;
+    const bool stuck = state == Z_BUF_ERROR || (state == Z_OK && stream.avail_out > 0 && left == 0);
     if (stuck || (state != Z_OK && state != Z_STREAM_END)) {
       return error::invalid_argument("the compressed message is {}",
                                      stuck ? "cut short" : "not valid gzip or zlib data");

@@ -171,6 +171,24 @@ TEST_F(EnsembleLoadsTest, AStepWithAnotherSignatureHoldsTheEnsembleBack) {
   wait_for(*repository, {"chain/1 READY", "step/1 READY"});
 }
 
+TEST_F(EnsembleLoadsTest, AnUpdateThatDidNotFitTheOldStepIsLoadedWithTheNewOne) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit, {"*"});
+  std::string three = chain({"step"});
+  for (std::size_t at = 0; (at = three.find("dims: 2", at)) != std::string::npos;)
+    three[at + 6] = '3';
+  temp_.write("repo/chain/config.pbtxt", three);
+  EXPECT_FALSE(load(*repository, "chain"));
+  EXPECT_TRUE(repository->model_ready("chain", ""));  // the old one serves on
+  temp_.write("repo/step/config.pbtxt",
+              "backend: 'scripted' input { name: 'x' data_type: TYPE_FP32 dims: 3 } "
+              "output { name: 'y' data_type: TYPE_FP32 dims: 3 }");
+  ASSERT_TRUE(load(*repository, "step"));
+  wait_for(*repository, {"chain/1 READY", "step/1 READY"});
+  EXPECT_EQ((*repository->find("chain", ""))->config().inputs[0].dims, (Shape{3}));
+}
+
 TEST_F(EnsembleLoadsTest, ExplicitModeLoadsWhatAnEnsembleNeeds) {
   add_model("outer", chain({"chain", "asked"}));
   add_model("chain", chain({"step"}));

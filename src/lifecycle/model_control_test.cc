@@ -179,6 +179,21 @@ TEST_F(ExplicitModeTest, ANameThatNoModelCanHaveLeavesNothingBehind) {
               HasSubstr("'a/b' is no model name"));
 }
 
+TEST_F(ExplicitModeTest, AFailedLoadOfNothingIsNoWishToKeepIt) {
+  add_model("other");
+  const auto repository = started();
+  EXPECT_FALSE(load(*repository, "step"));
+  add_model("step");
+  add_model("chain",
+            "platform: 'ensemble' input { name: 'x' data_type: TYPE_FP32 dims: 2 } "
+            "output { name: 'y' data_type: TYPE_FP32 dims: 2 } ensemble_scheduling { step { "
+            "model_name: 'step' model_version: -1 input_map { key: 'x' value: 'x' } "
+            "output_map { key: 'y' value: 'y' } } }");
+  ASSERT_TRUE(load(*repository, "chain"));
+  repository->unload("chain", true);
+  EXPECT_FALSE(repository->model_ready("step", ""));
+}
+
 TEST_F(ExplicitModeTest, ForgetsAFailedLoadOfFilesWithoutAFolder) {
   add_model("m");
   const auto repository = started({"m"});

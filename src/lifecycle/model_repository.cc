@@ -133,10 +133,11 @@ std::vector<storage::LocalFolder> ModelRepository::folders() const {
 
 void ModelRepository::load(const std::string& name, LoadRequest request,
                            std::move_only_function<void(Status)> done) {
+  const Status usable = storage::check_model_name(name);
   StepLoads::JobPtr job;
   {
     MutexLock lock(mutex_);
-    asked_for_.insert(name);
+    if (usable) asked_for_.insert(name);  // nothing is kept of a name that no model can have
     job = make_job_locked(name, std::move(request), std::move(done));
   }
   post(std::move(job));
@@ -167,7 +168,7 @@ void ModelRepository::run_load(LoadJob& job) {
     step_loads_.end(job.name);
     followers = followers_locked(job.name);
   }
-  tell(followers, job.name);
+  tell(followers, job.name, job.status.has_value());
   resume_parked();
 }
 
@@ -182,14 +183,15 @@ Status ModelRepository::load_now(LoadJob& job) {
   const auto loaded = updater_.load(from, name, job.request);
   job.waits = loaded && *loaded == ModelUpdater::LoadEnd::kWaitsForSteps;
   const Status status = loaded ? Status() : Status(loaded.error());
-  if (!status && !job.request.files.empty() && !catalog_->has_ready(name) &&
-      is_nowhere(from, name)) {
+  const bool nowhere = !status && !catalog_->has_ready(name) && is_nowhere(from, name);
+  if (nowhere && !job.request.files.empty()) {
     // Otherwise clients could fill the index with names that nothing can ever be loaded from.
     (void)updater_.unload(name, Catalog::Afterwards::kForget);
   }
   {
     MutexLock lock(mutex_);
     --under_way_;
+    if (nowhere) asked_for_.erase(name);
     if (!status) {
       if (status.error().code != ErrorCode::kNotFound) ++counts_.failed;
     } else if (!job.waits) {

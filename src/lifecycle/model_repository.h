@@ -160,8 +160,10 @@ class ModelRepository {
   };
   std::vector<Follower> followers_locked(const std::string& step) const PROA_REQUIRES(mutex_);
   void tell_ensembles(const std::string& step) PROA_EXCLUDES(mutex_);
-  void tell(const std::vector<Follower>& followers, const std::string& step) PROA_EXCLUDES(mutex_);
-  void recheck_ensemble(const std::string& name, const std::string& step, bool may_load)
+  // `loaded`: the step has just been loaded, not taken out or held back.
+  void tell(const std::vector<Follower>& followers, const std::string& step, bool loaded)
+      PROA_EXCLUDES(mutex_);
+  void recheck_ensemble(const Follower& follower, const std::string& step, bool loaded)
       PROA_EXCLUDES(mutex_);
   void load_for_others(const std::string& name) PROA_EXCLUDES(mutex_);
   std::vector<std::string> steps_to_unload(const std::string& ensemble) const PROA_EXCLUDES(mutex_);

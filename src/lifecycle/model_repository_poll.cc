@@ -30,9 +30,18 @@ void ModelRepository::poll() {
 }
 
 void ModelRepository::act(const PollPolicy::Actions& actions) {
-  for (const std::string& name : actions.load) {
-    log::info("model '{}': its files have changed", log::printable(name));
-    load(name, {}, [](const Status&) {});
+  // All loads are known before the first begins, so that ensembles wait for those of their steps.
+  std::vector<StepLoads::JobPtr> jobs;
+  {
+    MutexLock lock(mutex_);
+    for (const std::string& name : actions.load) {
+      asked_for_.insert(name);
+      jobs.push_back(make_job_locked(name, {}, [](const Status&) {}));
+    }
+  }
+  for (StepLoads::JobPtr& job : jobs) {
+    log::info("model '{}': its files have changed", log::printable(job->name));
+    post(std::move(job));
   }
   for (const std::string& name : actions.unload) {
     log::info("model '{}': its folder is gone", log::printable(name));

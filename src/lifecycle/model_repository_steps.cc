@@ -88,29 +88,32 @@ void ModelRepository::tell_ensembles(const std::string& step) {
     MutexLock lock(mutex_);
     followers = followers_locked(step);
   }
-  tell(followers, step);
+  tell(followers, step, false);
 }
 
-void ModelRepository::tell(const std::vector<Follower>& followers, const std::string& step) {
+void ModelRepository::tell(const std::vector<Follower>& followers, const std::string& step,
+                           bool loaded) {
   for (const Follower& follower : followers) {
-    jobs_.run_or_post(follower.name, [this, follower, step] {
-      recheck_ensemble(follower.name, step, !follower.load_to_come);
-    });
+    jobs_.run_or_post(follower.name,
+                      [this, follower, step, loaded] { recheck_ensemble(follower, step, loaded); });
   }
 }
 
-// `may_load`: unless a load was to come when the step changed, which sees the change by itself.
-void ModelRepository::recheck_ensemble(const std::string& name, const std::string& step,
-                                       bool may_load) {
-  if (catalog_->recheck(name)) return tell_ensembles(name);
+void ModelRepository::recheck_ensemble(const Follower& follower, const std::string& step,
+                                       bool loaded) {
+  const std::string& name = follower.name;
+  if (catalog_->recheck(name)) tell_ensembles(name);
   bool again = false;
   {
     MutexLock lock(mutex_);
-    // One that failed is worth another try.
-    again = may_load && !shutting_down_ && !step_loads_.pending(name) &&
+    // One that failed is worth another try, unless a load was to come when the step changed, which
+    // sees the change by itself.
+    again = !follower.load_to_come && !shutting_down_ && !step_loads_.pending(name) &&
             !step_loads_.from_request(name) && !step_loads_.steps_of(name).empty();
   }
-  if (!again || catalog_->has_loaded(name) || !catalog_->has_ready(step)) return;
+  if (!again || !catalog_->has_ready(step)) return;
+  // Its new files may fit the step's new version as they did not fit the old one.
+  if (catalog_->has_loaded(name) && !(loaded && updater_.last_failed(name))) return;
   log::info("ensemble '{}': its step '{}' is ready, loading it again", log::printable(name),
             log::printable(step));
   load_for_others(name);

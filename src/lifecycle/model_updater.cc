@@ -246,6 +246,12 @@ Status ModelUpdater::unload(std::string_view name, Catalog::Afterwards afterward
   return catalog_->retire(name, std::string(kUnloaded), afterwards);
 }
 
+bool ModelUpdater::last_failed(const std::string& name) const {
+  MutexLock lock(mutex_);
+  const auto history = histories_.find(name);
+  return history != histories_.end() && history->second.tried && !history->second.succeeded;
+}
+
 std::map<std::string, ModelLook> ModelUpdater::tried() const {
   std::map<std::string, ModelLook> looks;
   MutexLock lock(mutex_);

@@ -56,6 +56,9 @@ class ModelUpdater {
   // that came with a request are not among them.
   std::map<std::string, ModelLook> tried() const PROA_EXCLUDES(mutex_);
 
+  // Whether the last load of the model's files failed; what was loaded before may be ready.
+  bool last_failed(const std::string& name) const PROA_EXCLUDES(mutex_);
+
  private:
   // What the ready versions of a model were loaded from.
   struct Served {

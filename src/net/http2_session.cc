@@ -185,7 +185,8 @@ std::optional<Refusal> Http2Session::check_head(const RequestHead& head) const {
     return Refusal{414, fmt::format("the request target has {} bytes; at most {} are accepted",
                                     head.target.size(), limits.max_target_bytes)};
   }
-  if (head.content_length > static_cast<std::int64_t>(limits.max_body_bytes)) {
+  if (head.content_length > 0 &&
+      static_cast<std::uint64_t>(head.content_length) > limits.max_body_bytes) {
     return Refusal{413, fmt::format("the body has {} bytes; at most {} are accepted",
                                     head.content_length, limits.max_body_bytes)};
   }

@@ -35,3 +35,11 @@ def test_requests_that_wait_run_together(serve, tmp_path):
         assert inferences == REQUESTS and executions <= REQUESTS // 2
         send_together(server, "single")
         assert counts(client, "single") == (REQUESTS, REQUESTS)
+
+
+def test_a_time_out_beyond_all_time_is_none(serve, tmp_path):
+    write_identity(tmp_path, "patient", extra="dynamic_batching { default_queue_policy { "
+                   "allow_timeout_override: true } }\n", execute_delay_ms=10)
+    values = np.zeros((1, 16), np.float32)
+    with connect(serve(tmp_path), "http") as (api, client):
+        assert np.array_equal(infer(api, client, "patient", values, timeout=2**63 - 1), values)

@@ -182,6 +182,7 @@ void StreamInferCall::on_response(Items& items, Items::iterator item, core::Resp
   ready_bytes_ += answer_bytes(response);
   item->ready.push_back(std::move(response));
   item->ended = final;
+  if (final) kept_bytes_ += item->bytes;
   if (&items == &ordered_) {
     write_ready();
   } else {
@@ -194,10 +195,11 @@ void StreamInferCall::on_response(Items& items, Items::iterator item, core::Resp
   give_credit();
 }
 
-// Answers outlive what their requests had reserved.
+// Answers, and messages that wait with them, outlive what their requests had reserved.
 void StreamInferCall::count_answers() {
   if (!open()) return;
-  answer_memory_ = context().budget->reserve(ready_bytes_ + exchange().unsent_bytes());
+  answer_memory_ =
+      context().budget->reserve(ready_bytes_ + kept_bytes_ + exchange().unsent_bytes());
 }
 
 void StreamInferCall::write_ready() {
@@ -213,6 +215,7 @@ void StreamInferCall::write_ready() {
 
 void StreamInferCall::remove(Items& items, Items::iterator item) {
   request_bytes_ -= item->bytes;
+  kept_bytes_ -= item->bytes;  // it has ended
   items.erase(item);
 }
 

@@ -82,6 +82,7 @@ class StreamInferCall final : public GrpcCall {
   Items decoupled_;
   std::size_t request_bytes_ = 0;  // of both
   std::size_t ready_bytes_ = 0;    // of answers that wait for their turn
+  std::size_t kept_bytes_ = 0;     // of messages whose answers wait for their turn
   core::MemoryBudget::Reservation answer_memory_;
   std::size_t owed_bytes_ = 0;  // taken, but not given back as credit
   bool errors_end_stream_ = false;
