@@ -80,14 +80,15 @@ Result<loadgen::SequenceIds> parse_sequence_ids(std::string_view text) {
   if (text.empty()) return loadgen::SequenceIds{};
   const auto parts = split(text, ':');
   const auto first = parse_number<std::uint64_t>(parts[0]);
-  const auto end = parts.size() == 2 ? parse_number<std::uint64_t>(parts[1]) : first;
-  if (parts.size() > 2 || !first || *first == 0 || !end || *end < *first ||
-      (parts.size() == 2 && *end == *first)) {
+  std::optional<std::uint64_t> end = 0;  // none
+  if (parts.size() > 1) end = parse_number<std::uint64_t>(parts[1]);
+  const bool in_order = first && *first > 0 && end && (parts.size() == 1 || *end > *first);
+  if (parts.size() > 2 || !in_order) {
     return error::invalid_argument(
         "--sequence-id-range {}: wanted START or START:END, from 1, END above START (and no id)",
         text);
   }
-  return loadgen::SequenceIds{*first, parts.size() == 2 ? *end : 0};
+  return loadgen::SequenceIds{*first, *end};
 }
 
 }  // namespace proa

@@ -83,10 +83,14 @@ def load(folder, server, picture, what, connections, streams, threads):
                  "-t", str(threads), "-d", body, f"--log-file={log}", *target])
 
 
+def statistics(server):
+    answer = ask(server.ports["HTTP"], "GET", f"/v2/models/{MODEL}/stats")[1]
+    return json.loads(answer)["model_stats"][0]
+
+
 def successes(server):
     """What the model has answered well, by its own count; a refusal over gRPC has status 200 too."""
-    answer = ask(server.ports["HTTP"], "GET", f"/v2/models/{MODEL}/stats")[1]
-    return int(json.loads(answer)["model_stats"][0]["inference_stats"]["success"]["count"])
+    return int(statistics(server)["inference_stats"]["success"]["count"])
 
 
 def measure(server, title, log, command):
@@ -129,8 +133,7 @@ def main():
             for connections, streams in ((16, 8), (32, 8), (32, 12), (64, 8)):
                 load(folder, server, picture, "grpc", connections * count, streams, 4 * count)
             load(folder, server, picture, "http", 256 * count, 1, 4 * count)
-            answer = ask(server.ports["HTTP"], "GET", f"/v2/models/{MODEL}/stats")[1]
-    stats = json.loads(answer)["model_stats"][0]
+            stats = statistics(server)
     sizes = {entry["batch_size"]: entry["compute_infer"]["count"] for entry in stats["batch_stats"]}
     print("batches by size:", dict(sorted(sizes.items(), key=lambda item: -item[1])[:8]))
 

@@ -182,16 +182,14 @@ void HttpClient::failed(Lane& lane, Failure failure, bool while_connecting) {
 
 void HttpClient::end(Lane& lane, std::optional<Failure> failure) {
   Exchange& exchange = *std::exchange(lane.exchange, nullptr);
-  if (exchange.sent == TimePoint()) {
-    const HttpConnection::Times& times = lane.connection.times();
-    exchange.sent = times.sent;
-    exchange.sent_all = times.sent_all;
-    exchange.first_byte = times.first_byte;
-    exchange.bytes_sent = times.bytes_sent;
-    exchange.bytes_received = times.bytes_received;
-  }
-  const bool answered = lane.connection.times().first_byte != TimePoint();
-  const TimePoint last_byte = lane.connection.times().last_byte;
+  const HttpConnection::Times& times = lane.connection.times();
+  exchange.sent = times.sent;
+  exchange.sent_all = times.sent_all;
+  exchange.first_byte = times.first_byte;
+  exchange.bytes_sent = times.bytes_sent;
+  exchange.bytes_received = times.bytes_received;
+  const bool answered = times.first_byte != TimePoint();
+  const TimePoint last_byte = times.last_byte;
   idle_.push_back(&lane);
   finish(exchange, std::move(failure), answered ? last_byte : steady_clock().now());
   pump();
