@@ -50,13 +50,18 @@ class Outcome:
         self.skipped += other.skipped
 
 
+def first_line(text):
+    return (text or "").strip().split("\n")[0][:800]
+
+
 def read_junit(path):
-    """The outcome that a junit file of ctest or pytest reports."""
+    """The outcome that a junit file of ctest, pytest or tests/fuzz/run.py reports."""
     outcome = Outcome()
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
-        if case.find("failure") is not None or case.find("error") is not None:
-            outcome.failed.append(name)
+        failures = [found for found in map(case.find, ("failure", "error")) if found is not None]
+        if failures:
+            outcome.failed.append(": ".join(filter(None, (name, first_line(failures[0].get("message"))))))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             outcome.skipped.append(name)
         else:
@@ -199,13 +204,10 @@ def stages(jobs):
     }
 
 
-def show_failure(name, outcome):
+def show_failure(name):
     lines = (LOGS / f"{name}.log").read_text(errors="replace").splitlines()
     print(f"--- {name}: end of build/test-logs/{name}.log")
     print("\n".join(lines[-60:]))
-    print(f"--- {name}: failed")
-    for case in outcome.failed:
-        print(f"    {case}")
 
 
 def report(outcomes):
@@ -217,6 +219,9 @@ def report(outcomes):
     for name, outcome in outcomes.items():
         for case in outcome.skipped:
             print(f"skipped: {name}: {case}")
+    for name, outcome in outcomes.items():
+        for case in outcome.failed:
+            print(f"failed: {name}: {case}")
     failed = sum(len(outcome.failed) for outcome in outcomes.values())
     print(f"{sum(outcome.passed for outcome in outcomes.values())} passed, {failed} failed")
     return 1 if failed else 0
@@ -250,7 +255,7 @@ def main():
         print(f"{name}: {title}", flush=True)
         outcomes[name] = run_stage(name, steps)
         if outcomes[name].failed:
-            show_failure(name, outcomes[name])
+            show_failure(name)
     return report(outcomes)
 
 

@@ -36,7 +36,7 @@ def test_counts_every_case_of_a_ctest_report(tmp_path):
 
 def test_an_error_in_a_pytest_report_is_a_failure(tmp_path):
     outcome = judge(junit_step(tmp_path, PYTEST_REPORT), 1)
-    assert (outcome.passed, outcome.failed) == (1, ["tests.x.test_b"])
+    assert (outcome.passed, outcome.failed) == (1, ["tests.x.test_b: fixture"])
 
 
 def test_a_crash_after_green_cases_is_one_failure(tmp_path):
@@ -83,9 +83,9 @@ def test_a_command_past_its_limit_is_ended(tmp_path):
 
 
 def test_the_last_line_is_the_count(capsys):
-    outcomes = {"a": run_tests.Outcome(passed=3), "b": run_tests.Outcome(passed=1, failed=["x"])}
+    outcomes = {"a": run_tests.Outcome(passed=3), "b": run_tests.Outcome(passed=1, failed=["x: why"])}
     assert run_tests.report(outcomes) == 1
-    assert capsys.readouterr().out.splitlines()[-1] == "4 passed, 1 failed"
+    assert capsys.readouterr().out.splitlines()[-2:] == ["failed: b: x: why", "4 passed, 1 failed"]
     assert run_tests.report({"a": run_tests.Outcome(passed=3)}) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 passed, 0 failed"
 

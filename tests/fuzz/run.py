@@ -96,14 +96,20 @@ def keep(target):
         path.unlink()
 
 
+def reason(log):
+    """What a fuzzer's log says of why it ended, and the input if that is short enough to be printed."""
+    found = re.findall(r"^.*runtime error:.*$|SUMMARY: .*|Base64: .*", log, re.MULTILINE)
+    return "; ".join(found) or "it ended without a reason; see the end of its log"
+
+
 def write_junit(path, results):
     suite = ElementTree.Element("testsuite", name="fuzz", tests=str(len(results)))
     for target, (executions, problem, seconds) in results.items():
         case = ElementTree.SubElement(suite, "testcase", classname="fuzz", name=target,
                                       time=f"{seconds:.1f}")
         if problem:
-            ElementTree.SubElement(case, "failure", message="fuzzer failed").text = re.sub(
-                r"[^\x20-\x7e\n]", "?", problem)
+            printable = re.sub(r"[^\x20-\x7e\n]", "?", problem)
+            ElementTree.SubElement(case, "failure", message=reason(printable)).text = printable
     ElementTree.ElementTree(suite).write(path)
 
 

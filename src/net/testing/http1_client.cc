@@ -35,6 +35,7 @@ void Http1Client::shut_down_write() { ::shutdown(fd_, SHUT_WR); }
 bool Http1Client::send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -43,7 +44,10 @@ bool Http1Client::send(std::string_view bytes) {
 
 bool Http1Client::fill() {
   char bytes[65536];
-  const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+  ssize_t got;
+  do {
+    got = ::recv(fd_, bytes, sizeof bytes, 0);
+  } while (got < 0 && errno == EINTR);
   if (got <= 0) {
     ended_ = got == 0 || errno == ECONNRESET;
     return false;

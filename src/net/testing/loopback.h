@@ -4,10 +4,13 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "base/check.h"
+#include "fmt/core.h"
 
 namespace proa::net {
 
@@ -17,8 +20,11 @@ inline void connect_loopback(int fd, std::uint16_t port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  PROA_CHECK(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0,
-             "the test's server must listen");
+  int failed;
+  do {  // a connect that a signal interrupts goes on
+    failed = ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  } while (failed != 0 && errno == EINTR);
+  PROA_CHECK(failed == 0, fmt::format("a test's client must connect: {}", std::strerror(errno)));
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
