@@ -114,7 +114,8 @@ std::vector<const engine::Step*> all_work(const engine::Plan& plan) {
 constexpr Implementation kWithVariants[] = {
     Implementation::kDepthwise,        Implementation::kStem,
     Implementation::kExpand,           Implementation::kFewRows,
-    Implementation::kPictureDepthwise, Implementation::kCublasLtToFloat};
+    Implementation::kPictureDepthwise, Implementation::kCublasLtToFloat,
+    Implementation::kBlockEnd};
 
 // Each variant is forced by a tuning cache that names it.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,

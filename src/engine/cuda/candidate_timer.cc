@@ -46,7 +46,8 @@ Result<CandidateTimer> CandidateTimer::create(const Graph& graph, const Node& no
 }
 
 Status CandidateTimer::allocate() {
-  std::size_t activations = graph_->value(node_->output()).bytes(), weights = 0;
+  std::size_t activations = 0, weights = 0;
+  for (ValueId id : node_->outputs) activations += graph_->value(id).bytes();
   for (ValueId id : node_->inputs) {
     if (id == kNoValue) continue;
     (graph_->is_constant(id) ? weights : activations) += graph_->value(id).bytes();
@@ -73,9 +74,11 @@ Status CandidateTimer::allocate() {
     PROA_ASSIGN(inputs_.back().as_half,
                 DeviceMemory::allocate(static_cast<std::size_t>(value.elements()) * 2, "tuning"));
   }
-  PROA_ASSIGN(output_, make(graph_->value(node_->output()), input_sets_));
+  for (ValueId id : node_->outputs) {
+    PROA_ASSIGN(outputs_.emplace_back(), make(graph_->value(id), input_sets_));
+    PROA_ASSIGN(wanted_.emplace_back(), DeviceMemory::allocate(outputs_.back().stride, "tuning"));
+  }
   PROA_ASSIGN(workspace_, DeviceMemory::allocate(kMostWorkspaceBytes, "tuning"));
-  PROA_ASSIGN(second_output_, DeviceMemory::allocate(output_.stride, "tuning"));
   PROA_ASSIGN(sums_, DeviceMemory::allocate(3 * sizeof(float), "tuning"));
   return {};
 }
@@ -101,11 +104,6 @@ Status CandidateTimer::fill() {
 }
 
 Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_t set) {
-  return arguments(kernel, set, output_.memory.at(set % output_.sets * output_.stride));
-}
-
-Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_t set,
-                                            void* output) {
   Arguments made;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Operand& operand = inputs_[i];
@@ -122,7 +120,11 @@ Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_
     made.inputs.push_back(wanted == natural ? operand.memory.at(set % operand.sets * operand.stride)
                                             : operand.as_half.data());
   }
-  made.output = output;
+  const auto output = [&](std::size_t i) {
+    return outputs_[i].memory.at(set % outputs_[i].sets * outputs_[i].stride);
+  };
+  made.output = output(0);
+  if (outputs_.size() > 1) made.second_output = output(1);
   made.workspace = workspace_.data();
   return made;
 }
@@ -158,6 +160,7 @@ Result<float> CandidateTimer::time(StepKernel& kernel, int repeats) {
 Status CandidateTimer::run_plain() {
   std::size_t next = 0;  // of the operands
   const void* handed_on = nullptr;
+  ValueId between = kNoValue;
   between_.clear();
   const std::vector<const Node*> parts =
       parts_ == 1 ? std::vector{node_} : parts_of(*graph_, *node_, parts_);
@@ -165,34 +168,51 @@ Status CandidateTimer::run_plain() {
     PROA_ASSIGN(const std::unique_ptr<StepKernel> plain,
                 kReferenceMaker.build(*graph_, *part, "", *libraries_));
     Arguments made;
-    if (handed_on != nullptr) made.inputs.push_back(handed_on);
-    const std::size_t end = next + input_places(*part) - made.inputs.size();
-    for (; next < std::min(end, inputs_.size()); ++next) {
-      made.inputs.push_back(inputs_[next].memory.data());
+    for (std::size_t i = 0; i < input_places(*part); ++i) {
+      if (between != kNoValue && part->input(i) == between) {
+        made.inputs.push_back(handed_on);
+      } else if (next < inputs_.size()) {
+        made.inputs.push_back(inputs_[next++].memory.data());
+      }
     }
-    made.output = second_output_.data();
-    if (part->output() != node_->output()) {
+    const auto kept = std::ranges::find(node_->outputs, part->output());
+    if (kept != node_->outputs.end()) {
+      made.output = wanted_[static_cast<std::size_t>(kept - node_->outputs.begin())].data();
+    } else {
       PROA_ASSIGN(between_.emplace_back(),
                   DeviceMemory::allocate(graph_->value(part->output()).bytes(), "tuning"));
       made.output = between_.back().data();
     }
     PROA_TRY(plain->launch(made, *libraries_, stream_.get()));
     handed_on = made.output;
+    between = part->output();
   }
   return {};
 }
 
 Result<float> CandidateTimer::distance_from_plain(StepKernel& kernel) {
   PROA_ASSIGN(const Arguments ours, arguments(kernel, 0));
-  PROA_CUDA(cudaMemsetAsync(ours.output, 0xff, output_.stride, stream_.get()));
-  PROA_CUDA(cudaMemsetAsync(sums_.data(), 0, 3 * sizeof(float), stream_.get()));
+  for (const Operand& output : outputs_) {
+    PROA_CUDA(cudaMemsetAsync(output.memory.data(), 0xff, output.stride, stream_.get()));
+  }
   PROA_TRY(kernel.launch(ours, *libraries_, stream_.get()));
   PROA_TRY(run_plain());
-  const Value& value = graph_->value(node_->output());
+  float largest = 0;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    PROA_ASSIGN(const float each,
+                distance(node_->outputs[i], outputs_[i].memory.data(), wanted_[i].data()));
+    largest = std::max(largest, each);
+  }
+  return largest;
+}
+
+Result<float> CandidateTimer::distance(ValueId id, const void* got, const void* wanted) {
+  const Value& value = graph_->value(id);
   const Number type = number_of(value.type);
-  PROA_CUDA(launch_compare({ours.output, type}, {second_output_.data(), type}, value.elements(),
-                           static_cast<float*>(sums_.data()), stream_.get()));
   float sums[3] = {};
+  PROA_CUDA(cudaMemsetAsync(sums_.data(), 0, sizeof sums, stream_.get()));
+  PROA_CUDA(launch_compare({got, type}, {wanted, type}, value.elements(),
+                           static_cast<float*>(sums_.data()), stream_.get()));
   PROA_CUDA(
       cudaMemcpyAsync(sums, sums_.data(), sizeof sums, cudaMemcpyDeviceToHost, stream_.get()));
   PROA_CUDA(cudaStreamSynchronize(stream_.get()));

@@ -19,7 +19,8 @@ class CandidateTimer {
   // Errors: what the kernel answered; kUnavailable when the device broke.
   Result<float> time(StepKernel& kernel, int repeats);
 
-  // The relative L2 distance of the kernel's answer from the plain kernel's; output poisoned first.
+  // The relative L2 distance of the kernel's answers from the plain kernels' (the largest of two
+  // outputs'); outputs poisoned first.
   Result<float> distance_from_plain(StepKernel& kernel);
 
  private:
@@ -28,9 +29,9 @@ class CandidateTimer {
   Status allocate();
   Status fill();
   Result<Arguments> arguments(const StepKernel& kernel, std::size_t set);
-  Result<Arguments> arguments(const StepKernel& kernel, std::size_t set, void* output);
-  // The plain kernels on the first set of operands, into second_output_.
+  // The plain kernels on the first set of operands, into wanted_.
   Status run_plain();
+  Result<float> distance(ValueId id, const void* got, const void* wanted);
 
   const Graph* graph_;
   const Node* node_;
@@ -45,10 +46,10 @@ class CandidateTimer {
     std::size_t stride = 0;
     std::size_t sets = 1;
   };
-  std::vector<Operand> inputs_;
-  Operand output_;
-  DeviceMemory workspace_, second_output_, sums_;
-  std::vector<DeviceMemory> between_;  // what the plain kernels of a fusion hand on
+  std::vector<Operand> inputs_, outputs_;
+  DeviceMemory workspace_, sums_;
+  std::vector<DeviceMemory> wanted_;   // by output: what the plain kernels make
+  std::vector<DeviceMemory> between_;  // what those of a fusion hand on besides
 };
 
 }  // namespace proa::engine::cuda

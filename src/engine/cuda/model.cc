@@ -177,6 +177,7 @@ Status ModelStream::enqueue(const CudaModel::Bucket& bucket, const Slot& slot,
           constant != nullptr || node.inputs[j] == kNoValue ? constant : pointer(node.inputs[j]));
     }
     arguments.output = pointer(node.output());
+    if (node.outputs.size() > 1) arguments.second_output = pointer(node.outputs[1]);
     arguments.workspace = workspace_.data();
     if (Status status = bucket.kernels.by_step[i]->launch(arguments, *libraries_, stream);
         !status) {

@@ -321,6 +321,8 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kPictureDepthwiseMaker;
     case Implementation::kCublasLtToFloat:
       return kCublasLtToFloatMaker;
+    case Implementation::kBlockEnd:
+      return kBlockEndMaker;
     case Implementation::kPack:
       return kPackMaker;
     case Implementation::kPoolVector:

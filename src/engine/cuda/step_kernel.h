@@ -18,7 +18,8 @@ namespace proa::engine::cuda {
 struct Arguments {
   std::vector<const void*> inputs;
   void* output = nullptr;
-  void* workspace = nullptr;  // of at least StepKernel::workspace_bytes()
+  void* second_output = nullptr;  // of a fusion that has two; nullptr: of one
+  void* workspace = nullptr;      // of at least StepKernel::workspace_bytes()
 };
 
 // One variant of one implementation, built for one step signature: everything but the pointers is
@@ -65,6 +66,7 @@ extern const KernelMaker kDepthwiseMaker;
 extern const KernelMaker kFewRowsMaker;
 extern const KernelMaker kStemMaker;
 extern const KernelMaker kExpandMaker;
+extern const KernelMaker kBlockEndMaker;
 extern const KernelMaker kPictureDepthwiseMaker;
 extern const KernelMaker kPackMaker;
 extern const KernelMaker kPoolVectorMaker;

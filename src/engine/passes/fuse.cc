@@ -37,6 +37,16 @@ std::optional<std::size_t> fusable_side(const Graph& graph, const Uses& uses, st
   return best;
 }
 
+// A convolution that makes the residual for nodes[at] alone comes right before it: one kernel may
+// compute both.
+void move_projection(Graph& graph, const Uses& uses, ValueId residual, std::size_t at) {
+  const int producer = uses.producer[static_cast<std::size_t>(residual)];
+  if (producer < 0 || uses.sole_reader(residual) != static_cast<int>(at)) return;
+  const auto from = graph.nodes.begin() + producer;
+  if (!std::holds_alternative<Conv>(from->op)) return;
+  std::rotate(from, from + 1, graph.nodes.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
 bool worth_fusing(const Op& producer, const Activation& act) {
   if (std::holds_alternative<Binary>(producer)) return true;
   // What the libraries' kernels apply to a result before they store it.
@@ -61,6 +71,7 @@ Result<std::size_t> fuse_residual(Graph& graph, const PassOptions&) {
     fused.inputs.push_back(residual);
     *fused_activation(fused.op) = binary->act;
     graph.nodes[i] = std::move(fused);
+    move_projection(graph, uses, residual, i);
     ++changes;
   }
   return changes;

@@ -136,19 +136,24 @@ Reason decline_depthwise(const Graph& graph, const Node& node, const Target&) {
 
 bool float_type(DataType type) { return type == DataType::kFp16 || type == DataType::kFp32; }
 
-// What our kernels that compute `first` on the way to a depthwise convolution want of it.
-Reason decline_before_depthwise(const Graph& graph, const Node& first, const Target& target) {
+// What our kernels that compute several convolutions want of each that is not depthwise.
+Reason decline_fused_conv(const Graph& graph, const Node& node, const Target& target) {
   if (target.compute_capability < 80) return "needs compute capability 8.0";
-  if (!all_half(graph, first)) return "computes in FP16 only";
-  if (Reason reason = conv_basics(graph, first); !reason.empty()) return reason;
-  if (has_residual(first)) return "adds no residual";
-  const Activation& act = std::get<Conv>(first.op).act;
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
+  const Activation& act = std::get<Conv>(node.op).act;
   if (!identity_or_relu(act) && act.function != Function::kClamp) {
     return "applies bounds only between the two";
   }
   const bool float_bias =
-      first.input(2) == kNoValue || input_value(graph, first, 2).type == DataType::kFp32;
+      node.input(2) == kNoValue || input_value(graph, node, 2).type == DataType::kFp32;
   return float_bias ? "" : "wants an FP32 bias";
+}
+
+// What our kernels that compute `first` on the way to a depthwise convolution want of it.
+Reason decline_before_depthwise(const Graph& graph, const Node& first, const Target& target) {
+  if (has_residual(first)) return "adds no residual";
+  return decline_fused_conv(graph, first, target);
 }
 
 // A 1x1 convolution whose pixels stay in shared memory for the depthwise one behind it.
@@ -162,6 +167,60 @@ Reason decline_expand(const Graph& graph, std::span<const Node* const> nodes,
   const std::int64_t channels = input_value(graph, first, 0).shape[3];
   if (channels % 8 != 0 || channels > 256) return "wants up to 256 channels, a multiple of 8";
   return depthwise_obstacle(graph, *nodes[1]);
+}
+
+// Channels of a result lie in the registers of a warp, 32 at a time.
+bool whole_groups(std::int64_t channels) { return channels % 32 == 0; }
+constexpr std::int64_t kMostNextOutputs = 128;
+
+// The convolution that adds the residual.
+Reason decline_sum(const Graph& graph, const Node& sum, const Target& target) {
+  if (Reason reason = decline_fused_conv(graph, sum, target); !reason.empty()) return reason;
+  if (!is_matrix_product(graph, sum)) return "wants 1x1 convolutions by 1 around the sum";
+  const std::int64_t channels = input_value(graph, sum, 0).shape[3];
+  const std::int64_t outputs = graph.value(sum.output()).shape[3];
+  return whole_groups(channels) && whole_groups(outputs) ? "" : "wants multiples of 32 channels";
+}
+
+Reason decline_next(const Graph& graph, const Node& next, const Target& target) {
+  if (Reason reason = decline_fused_conv(graph, next, target); !reason.empty()) return reason;
+  if (!is_matrix_product(graph, next)) return "wants 1x1 convolutions by 1 around the sum";
+  if (has_residual(next)) return "adds one residual";
+  const std::int64_t outputs = graph.value(next.output()).shape[3];
+  const bool fits = whole_groups(outputs) && outputs <= kMostNextOutputs;
+  return fits ? "" : "wants up to 128 channels behind the sum, a multiple of 32";
+}
+
+// A 1x1 convolution, with or without a residual, and the 1x1 convolution that reads it.
+Reason decline_sum_and_next(const Graph& graph, std::span<const Node* const> nodes,
+                            const Target& target) {
+  if (Reason reason = decline_sum(graph, *nodes[0], target); !reason.empty()) return reason;
+  return decline_next(graph, *nodes[1], target);
+}
+
+// A 1x1 convolution by any step whose result the next one adds to its own.
+Reason decline_projection_and_sum(const Graph& graph, std::span<const Node* const> nodes,
+                                  const Target& target) {
+  const Node& projection = *nodes[0];
+  if (Reason reason = decline_fused_conv(graph, projection, target); !reason.empty()) return reason;
+  const auto& conv = std::get<Conv>(projection.op);
+  const Shape& weight = input_value(graph, projection, 1).shape;
+  const Dims none = {0, 0};
+  if (weight[1] != 1 || weight[2] != 1 || conv.groups != 1 || conv.pads_begin != none ||
+      conv.strides[0] != conv.strides[1]) {
+    return "wants a 1x1 projection without padding, by the same step both ways";
+  }
+  if (!is_identity(conv.act) || has_residual(projection)) return "adds the projection as it is";
+  if (!whole_groups(weight[3])) return "wants multiples of 32 channels";
+  return decline_sum(graph, *nodes[1], target);
+}
+
+Reason decline_block_end(const Graph& graph, std::span<const Node* const> nodes,
+                         const Target& target) {
+  if (Reason reason = decline_projection_and_sum(graph, nodes.first(2), target); !reason.empty()) {
+    return reason;
+  }
+  return decline_next(graph, *nodes[2], target);
 }
 
 Reason decline_picture_depthwise(const Graph& graph, std::span<const Node* const> nodes,
@@ -282,13 +341,20 @@ Reason decline_few_rows_to_float(const Graph& graph, std::span<const Node* const
 }
 
 constexpr std::string_view kTwoConvs[] = {Conv::kName, Conv::kName};
+constexpr std::string_view kThreeConvs[] = {Conv::kName, Conv::kName, Conv::kName};
 constexpr std::string_view kPackAndTwoConvs[] = {Pack::kName, Conv::kName, Conv::kName};
 constexpr std::string_view kMatMulAndConvert[] = {MatMul::kName, Convert::kName};
+constexpr Link kOne[] = {Link::kInput}, kTwo[] = {Link::kInput, Link::kInput};
+constexpr Link kShared[] = {Link::kSharedInput}, kProjected[] = {Link::kResidual};
+constexpr Link kProjectedAndShared[] = {Link::kResidual, Link::kSharedInput};
 constexpr FusionEntry kFusions[] = {
-    {Implementation::kFewRows, kMatMulAndConvert, decline_few_rows_to_float},
-    {Implementation::kCublasLtToFloat, kMatMulAndConvert, decline_to_float},
-    {Implementation::kPictureDepthwise, kPackAndTwoConvs, decline_picture_depthwise},
-    {Implementation::kExpand, kTwoConvs, decline_expand}};
+    {Implementation::kFewRows, kMatMulAndConvert, kOne, decline_few_rows_to_float},
+    {Implementation::kCublasLtToFloat, kMatMulAndConvert, kOne, decline_to_float},
+    {Implementation::kPictureDepthwise, kPackAndTwoConvs, kTwo, decline_picture_depthwise},
+    {Implementation::kExpand, kTwoConvs, kOne, decline_expand},
+    {Implementation::kBlockEnd, kTwoConvs, kShared, decline_sum_and_next},
+    {Implementation::kBlockEnd, kTwoConvs, kProjected, decline_projection_and_sum},
+    {Implementation::kBlockEnd, kThreeConvs, kProjectedAndShared, decline_block_end}};
 
 }  // namespace
 
@@ -314,6 +380,8 @@ std::string_view name_of(Implementation implementation) {
       return "picture_depthwise";
     case Implementation::kCublasLtToFloat:
       return "cublaslt_to_float";
+    case Implementation::kBlockEnd:
+      return "block_end";
     case Implementation::kPack:
       return "pack";
     case Implementation::kPoolVector:

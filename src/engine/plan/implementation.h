@@ -19,6 +19,7 @@ enum class Implementation : std::uint8_t {
   kExpand,            // fused: a 1x1 convolution and the depthwise one that reads it
   kPictureDepthwise,  // fused: pack, a 3x3 convolution by 2, the depthwise one that reads it
   kCublasLtToFloat,   // fused: an FP16 matrix product and the convert to FP32 behind it
+  kBlockEnd,          // fused: 1x1 convolutions around the end of a residual block
   kPack,
   kPoolVector,
   kSpatialMean,
@@ -39,12 +40,20 @@ struct ImplementationEntry {
   std::string_view (*decline)(const Graph& graph, const Node& node, const Target& target);
 };
 
+// How a step of a fusion reads the one before it.
+enum class Link : std::uint8_t {
+  kInput,        // as its first input, and nobody else reads that
+  kSharedInput,  // as its first input; others may read it too
+  kResidual,     // adds it to its own result, and nobody else reads it
+};
+
 // A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h); it is taken where it
 // is faster than the steps apart. `decline` is asked for nodes of these operators, each but the
-// first the only reader of the one before.
+// first linked so with the one before.
 struct FusionEntry {
   Implementation id;
   std::span<const std::string_view> operators;  // their names
+  std::span<const Link> links;                  // one fewer
   std::string_view (*decline)(const Graph& graph, std::span<const Node* const> nodes,
                               const Target& target);
 };

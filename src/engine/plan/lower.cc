@@ -11,6 +11,8 @@ namespace {
 
 using Place = Storage::Place;
 
+constexpr std::size_t kResidualInput = 3;  // of a Conv or MatMul
+
 // Every output gets a buffer of its own: an output that is an input, a constant or listed twice is
 // copied.
 Status separate_outputs(Graph& graph) {
@@ -94,14 +96,11 @@ class Lowering {
     const Uses uses(graph_);
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       for (const FusionEntry& entry : fusion_implementations()) {
-        const std::vector<const Node*> nodes = chain_from(uses, i, entry.operators.size());
-        const auto matches = [](const Node* node, std::string_view name) {
-          return op_name(node->op) == name;
-        };
-        if (nodes.empty() || !std::ranges::equal(nodes, entry.operators, matches)) continue;
+        const std::vector<const Node*> nodes = chain_from(uses, i, entry);
+        if (nodes.empty()) continue;
         const std::string_view reason = entry.decline(graph_, nodes, target_);
         if (reason.empty()) {
-          add_fusion(i, nodes, entry.id);
+          add_fusion(uses, i, nodes, entry);
         } else {
           plan_.steps[i].declined.push_back({entry.id, reason});
         }
@@ -109,36 +108,55 @@ class Lowering {
     }
   }
 
-  // `count` steps from `first` on, each the only reader of the one before; else nothing.
+  // The steps from `first` on when the entry's operators and links are theirs; else nothing.
   std::vector<const Node*> chain_from(const Uses& uses, std::size_t first,
-                                      std::size_t count) const {
+                                      const FusionEntry& entry) const {
+    const std::size_t count = entry.operators.size();
+    if (first + count > plan_.steps.size()) return {};
     std::vector<const Node*> nodes;
-    for (std::size_t i = first; i < std::min(first + count, plan_.steps.size()); ++i) {
-      const Node& node = plan_.steps[i].node;
-      if (!nodes.empty()) {
-        const ValueId between = nodes.back()->output();
-        const int reader = uses.sole_reader(between);
-        if (node.input(0) != between || reader < 0) return {};
-      }
+    for (std::size_t i = 0; i < count; ++i) {
+      const Node& node = plan_.steps[first + i].node;
+      if (op_name(node.op) != entry.operators[i]) return {};
+      if (i > 0 && !linked(uses, *nodes.back(), node, entry.links[i - 1])) return {};
       nodes.push_back(&node);
     }
-    if (nodes.size() < count) nodes.clear();
     return nodes;
   }
 
-  void add_fusion(std::size_t first, const std::vector<const Node*>& nodes, Implementation id) {
+  static bool linked(const Uses& uses, const Node& from, const Node& to, Link link) {
+    const ValueId between = from.output();
+    const bool alone = uses.sole_reader(between) >= 0;
+    switch (link) {
+      case Link::kInput:
+        return to.input(0) == between && alone;
+      case Link::kSharedInput:
+        return to.input(0) == between && to.input(kResidualInput) != between;
+      case Link::kResidual:
+        return to.input(kResidualInput) == between && alone;
+    }
+    return false;
+  }
+
+  void add_fusion(const Uses& uses, std::size_t first, const std::vector<const Node*>& nodes,
+                  const FusionEntry& entry) {
     for (Fusion& known : plan_.fusions) {
       if (known.first != first || known.count != nodes.size()) continue;
-      known.step.candidates.push_back(id);
+      known.step.candidates.push_back(entry.id);
       return;
     }
-    Step step{Node{nodes.front()->op, {}, nodes.back()->outputs}, "", {id}, {}};
-    for (const Node* node : nodes) {
-      const bool heads = node == nodes.front();
-      for (std::size_t i = heads ? 0 : 1; i < input_places(*node); ++i) {
-        step.node.inputs.push_back(node->input(i));
+    Step step{Node{nodes.front()->op, {}, nodes.back()->outputs}, "", {entry.id}, {}};
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const ValueId between = k == 0 ? kNoValue : nodes[k - 1]->output();
+      for (std::size_t i = 0; i < input_places(*nodes[k]); ++i) {
+        const ValueId input = nodes[k]->input(i);
+        if (input == kNoValue || input != between) step.node.inputs.push_back(input);
       }
-      step.signature += (heads ? "" : " > ") + signature(graph_, *node);
+      if (k > 0) {
+        const bool kept = uses.sole_reader(between) < 0;
+        if (kept) step.node.outputs.push_back(between);
+        step.signature += entry.links[k - 1] == Link::kResidual ? " +> " : kept ? " >> " : " > ";
+      }
+      step.signature += signature(graph_, *nodes[k]);
     }
     plan_.fusions.push_back({first, nodes.size(), std::move(step)});
   }
@@ -208,14 +226,15 @@ std::size_t input_places(const Node& node) {
 }
 
 std::vector<const Node*> parts_of(const Graph& graph, const Node& fused, std::size_t count) {
+  const auto last = std::ranges::find(graph.nodes, fused.output(), &Node::output);
   std::vector<const Node*> parts;
-  ValueId wanted = fused.output();
-  while (parts.size() < count) {
-    const auto producer = std::ranges::find(graph.nodes, wanted, &Node::output);
-    PROA_CHECK(producer != graph.nodes.end(), "a fused node is not of this graph");
-    parts.insert(parts.begin(), &*producer);
-    wanted = producer->input(0);
+  for (auto i = last; parts.size() < count; --i) {
+    PROA_CHECK(i != graph.nodes.end(), "a fused node is not of this graph");
+    // Neighbours but for reshapes, which are no steps.
+    if (!std::holds_alternative<Reshape>(i->op)) parts.insert(parts.begin(), &*i);
+    if (i == graph.nodes.begin()) break;
   }
+  PROA_CHECK(parts.size() == count, "a fused node has as many parts in its graph");
   return parts;
 }
 

@@ -36,14 +36,15 @@ struct Step {
   std::vector<Declined> declined;
 };
 
-// Neighbouring steps that one kernel can compute: each but the first is the only reader of the one
-// before it, as its first input. Whoever runs the plan may take `step` for all of them; inputs of
-// the first stay in the arena until the last has run.
+// Neighbouring steps that one kernel can compute: each but the first reads the one before it, as
+// its FusionEntry says. Whoever runs the plan may take `step` for all of them; inputs of the first
+// stay in the arena until the last has run.
 struct Fusion {
   std::size_t first = 0, count = 0;  // of Plan::steps
-  // Its node has the operator of the first and the output of the last; its inputs are those of all,
-  // without what lies between, absent ones kept (input_places), so that their places are fixed. The
-  // signature joins those of the steps.
+  // Its node has the operator of the first; its outputs are that of the last, then what lies
+  // between and others read too; its inputs are those of all, without what lies between, absent
+  // ones kept (input_places), so that their places are fixed. The signature joins those of the
+  // steps: " > " where one is handed on, " >> " where it is an output too, " +> " as residual.
   Step step;
 };
 
@@ -51,7 +52,7 @@ struct Fusion {
 // Pack.
 std::size_t input_places(const Node& node);
 
-// The nodes behind the node of a fused step, first to last.
+// The `count` nodes behind the node of a fused step, first to last.
 std::vector<const Node*> parts_of(const Graph& graph, const Node& fused, std::size_t count);
 
 // A graph made ready to run: steps in order over storage that is fixed.

@@ -139,6 +139,77 @@ TEST(PlanTest, SaysWhyItDoesNotFuse) {
   EXPECT_THAT(print_plan(*plan), HasSubstr("not expand: applies bounds only between the two"));
 }
 
+// The end of a block with a projection, and the next block's first convolution. `y` has a second
+// reader.
+constexpr std::string_view kBlockEnd = R"(graph block
+input i : FP16[1,8,8,64]
+input h : FP16[1,4,4,64]
+const p : FP16[256,1,1,64] = random(1, -0.5, 0.5)
+const w : FP16[256,1,1,64] = random(2, -0.5, 0.5)
+const v : FP16[64,1,1,256] = random(3, -0.5, 0.5)
+x = unary(i) act=abs
+r = conv(x, p) layout=nhwc strides=[2,2]
+y = conv(h, w, _, r) layout=nhwc act=relu
+z = conv(y, v) layout=nhwc act=relu
+u = binary(y, y)
+output z
+output u
+)";
+
+TEST(PlanTest, AFusionMayKeepWhatLiesBetweenAndAddWhatItMakes) {
+  auto plan = lower(*parse_graph(kBlockEnd), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const ValueId none = kNoValue;
+  const auto value = [&](std::size_t step) { return plan->steps[step].node.output(); };
+  const ValueId x = value(0), y = value(2), z = value(3);
+  const ValueId h = plan->graph.inputs[1];
+  const auto constant = [&](std::size_t step) { return plan->steps[step].node.inputs[1]; };
+  // The projection and the sum; with the next convolution; the sum and the next convolution.
+  ASSERT_EQ(plan->fusions.size(), 3u);
+  const Fusion &pair = plan->fusions[0], &all = plan->fusions[1], &end = plan->fusions[2];
+  EXPECT_EQ(pair.first, 1u);
+  EXPECT_EQ(pair.count, 2u);
+  EXPECT_THAT(pair.step.node.outputs, ElementsAre(y));
+  EXPECT_THAT(pair.step.node.inputs, ElementsAre(x, constant(1), none, none, h, constant(2), none));
+  EXPECT_EQ(all.first, 1u);
+  EXPECT_EQ(all.count, 3u);
+  EXPECT_THAT(all.step.node.outputs, ElementsAre(z, y));
+  EXPECT_THAT(all.step.node.inputs, ElementsAre(x, constant(1), none, none, h, constant(2), none,
+                                                constant(3), none, none));
+  EXPECT_THAT(all.step.signature, HasSubstr(" +> conv("));
+  EXPECT_THAT(all.step.signature, HasSubstr(" >> conv("));
+  EXPECT_EQ(end.first, 2u);
+  EXPECT_THAT(end.step.node.outputs, ElementsAre(z, y));
+  EXPECT_THAT(end.step.node.inputs,
+              ElementsAre(h, constant(2), none, value(1), constant(3), none, none));
+  for (const Fusion* each : {&pair, &all, &end}) {
+    EXPECT_THAT(each->step.candidates, ElementsAre(Implementation::kBlockEnd));
+  }
+  const std::vector<const Node*> parts = parts_of(plan->graph, all.step.node, 3);
+  EXPECT_EQ(parts[0]->output(), value(1));
+  EXPECT_EQ(parts[1]->output(), y);
+  EXPECT_EQ(parts[2]->output(), z);
+}
+
+TEST(PlanTest, WhatNobodyElseReadsIsNoOutputOfAFusion) {
+  std::string text(kBlockEnd);
+  text.replace(text.find("u = binary(y, y)"), 16, "u = unary(h) act=abs");
+  auto plan = lower(*parse_graph(text), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->fusions.size(), 3u);
+  EXPECT_THAT(plan->fusions[1].step.node.outputs, ElementsAre(plan->steps[3].node.output()));
+  EXPECT_THAT(plan->fusions[1].step.signature, HasSubstr(" > conv("));
+}
+
+TEST(PlanTest, AProjectionThatOthersReadIsComputedAlone) {
+  std::string text(kBlockEnd);
+  text.replace(text.find("binary(y, y)"), 12, "binary(y, r)");
+  auto plan = lower(*parse_graph(text), {});
+  ASSERT_TRUE(plan) << plan.error().message;
+  ASSERT_EQ(plan->fusions.size(), 1u);
+  EXPECT_EQ(plan->fusions[0].first, 2u);
+}
+
 TEST(PlanTest, ReshapesCostNothing) {
   auto plan = lower(*parse_graph("input x : FP32[2,6]\na = unary(x) act=exp\nb = reshape(a) "
                                  "dims=[3,4]\ny = unary(b) act=abs\noutput y\n"),

@@ -132,6 +132,43 @@ cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWor
                                      const BlockTile& tile, int multiprocessors,
                                      cudaStream_t stream);
 
+// block_end.cu: the 1x1 convolutions around the end of a residual block, NHWC FP16 with FP32 sums:
+//   y = act(first + second + residual), z = next_act(next(y)),
+// each a convolution with FP32 bias or none; second, residual and z may be absent, but not all of
+// them, and y need not be written. Pixel (p, q) of y reads pixel (p x stride, q x stride) of an
+// input. Needs compute capability 8.0.
+struct BlockEndShape {
+  int n, p, q;  // the result
+  int channels, second_channels, outputs, next_outputs;
+};
+struct BlockEndInput {
+  const void* x;       // [n, h, w, channels] halves
+  const void* weight;  // [outputs, channels] halves
+  const float* bias;
+  int channels, h, w, stride;
+};
+struct BlockEndWork {
+  BlockEndInput first, second;  // second.channels = 0: none
+  const void* residual;         // of y's shape, or null
+  Activation act;               // a bound or none, as next_act
+  void* y;                      // null: not wanted
+  const void* next_weight;      // [next_outputs, outputs] halves
+  const float* next_bias;
+  Activation next_act;
+  void* z;
+};
+struct BlockEndTile {
+  int threads;  // of a block: a multiple of 32, up to block_end_threads()
+  int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
+  bool again = false;  // reads the inputs again for every 32 channels, instead of holding them
+};
+inline constexpr std::size_t kBlockEndShared = 227 << 10;  // bytes that a block may take
+// The most threads that a block may have; 0: there is no kernel for it.
+int block_end_threads(const BlockEndShape& shape, bool again);
+std::size_t block_end_shared_bytes(const BlockEndShape& shape, int slice);
+cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
+                             const BlockEndTile& tile, int multiprocessors, cudaStream_t stream);
+
 // few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
 // kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in
 // FP16 or FP32. `block` threads, a multiple of 32.
