@@ -50,6 +50,16 @@ def infer(port, model, inputs):
     return outputs
 
 
+def distance(got, wanted, absolute=False):
+    """How far an answer is off: relative L2, or the largest difference."""
+    got, wanted = got.astype(np.float64).ravel(), wanted.astype(np.float64).ravel()
+    if not np.isfinite(got).all():
+        return np.inf  # not NaN, which is smaller than nothing and larger than nothing
+    if absolute:
+        return float(np.abs(got - wanted).max())
+    return float(np.linalg.norm(got - wanted) / max(np.linalg.norm(wanted), 1e-30))
+
+
 def varint(number):
     out = b""
     while number > 127:

@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-from proa_client import infer
+from proa_client import distance, infer
 from proa_server import ProaServer, ServerError
 
 LIGHT = ("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet",
@@ -115,15 +115,6 @@ def write_models(repository, name, source):
         (model / "config.pbtxt").write_text(text)
 
 
-def distance(network, got, wanted):
-    got, wanted = got.astype(np.float64), wanted.astype(np.float64)
-    if not np.isfinite(got).all():
-        return np.inf  # not NaN, which is smaller than nothing and larger than nothing
-    if network.probabilities:
-        return float(np.abs(got - wanted).max())
-    return float(np.linalg.norm(got - wanted) / max(np.linalg.norm(wanted), 1e-30))
-
-
 def compare(port, name, network):
     """The largest distance for each precision, over all inputs and outputs."""
     worst = dict.fromkeys(LIMITS, 0.0)
@@ -131,7 +122,7 @@ def compare(port, name, network):
         wanted = infer(port, f"{name}_cpu", inputs)
         for precision in worst:
             got = infer(port, f"{name}_{precision}", inputs)
-            far = max(distance(network, got[output], wanted[output]) for output in wanted)
+            far = max(distance(got[output], wanted[output], network.probabilities) for output in wanted)
             worst[precision] = max(worst[precision], far)
     return worst
 

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import onnxruntime
 
-from proa_client import GrpcClient, infer
+from proa_client import GrpcClient, distance, infer
 from proa_server import ProaServer
 
 MODEL = "resnet50"
@@ -58,12 +58,6 @@ def serve(folder, repository, *flags):
     """A ProaServer; inside, its models are ready."""
     return ProaServer(repository, "--gpu-tuning-cache", "tuning.txt", *flags,
                       command=(str(folder / "proa"),), start_limit_s=300)
-
-
-def distance(got, wanted):
-    if not np.isfinite(got).all():
-        return np.inf  # not NaN, which is smaller than nothing and larger than nothing
-    return float(np.linalg.norm(got.ravel() - wanted.ravel()) / np.linalg.norm(wanted))
 
 
 def ask_alone(server, name, reference, random):

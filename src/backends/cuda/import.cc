@@ -67,18 +67,15 @@ std::string plan_obstacle(const engine::Graph& graph, std::size_t first) {
     const engine::Node& node = graph.nodes[i];
     // The passes fold these.
     if (std::holds_alternative<engine::BatchNorm>(node.op)) continue;
-    const auto implementations = engine::implementations_of(node.op);
-    if (implementations.empty()) continue;  // needs none
+    if (engine::implementations_of(node.op).empty()) continue;  // needs none
     if (is_wide_integer(graph.value(node.output()).type) &&
         is_wide_integer(graph.value(node.input(0)).type)) {
       return "kernels compute in FP32, which does not hold all integers of 32 and 64 bits";
     }
-    std::string_view reason;
-    for (const engine::ImplementationEntry& each : implementations) {
-      reason = each.decline(graph, node, engine::Target{});
-      if (reason.empty()) break;
+    const engine::Offers offers = engine::offers_for(graph, node, engine::Target{});
+    if (offers.candidates.empty()) {
+      return "its kernel " + std::string(offers.declined.back().reason);
     }
-    if (!reason.empty()) return "its kernel " + std::string(reason);
   }
   return "";
 }

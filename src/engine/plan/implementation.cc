@@ -410,4 +410,17 @@ std::span<const ImplementationEntry> implementations_of(const Op& op) {
   return kOther;
 }
 
+Offers offers_for(const Graph& graph, const Node& node, const Target& target) {
+  Offers offers;
+  for (const ImplementationEntry& entry : implementations_of(node.op)) {
+    const std::string_view reason = entry.decline(graph, node, target);
+    if (reason.empty()) {
+      offers.candidates.push_back(entry.id);
+    } else {
+      offers.declined.push_back({entry.id, reason});
+    }
+  }
+  return offers;
+}
+
 }  // namespace proa::engine

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "engine/graph/graph.h"
 
@@ -61,5 +62,17 @@ std::span<const FusionEntry> fusion_implementations();
 
 // The list for the operator. Empty for operators that need no step (Reshape).
 std::span<const ImplementationEntry> implementations_of(const Op& op);
+
+struct Declined {
+  Implementation implementation;
+  std::string_view reason;
+};
+// What the operator's list says of a node: who can compute it, fastest first, and why others
+// cannot.
+struct Offers {
+  std::vector<Implementation> candidates;
+  std::vector<Declined> declined;
+};
+Offers offers_for(const Graph& graph, const Node& node, const Target& target);
 
 }  // namespace proa::engine

@@ -79,14 +79,9 @@ class Lowering {
     const bool copies = std::holds_alternative<Reshape>(node.op);
     Step step{copies ? Node{Unary{}, node.inputs, node.outputs} : node, "", {}, {}};
     step.signature = signature(graph_, step.node);
-    for (const ImplementationEntry& entry : implementations_of(step.node.op)) {
-      const std::string_view reason = entry.decline(graph_, node, target_);
-      if (reason.empty()) {
-        step.candidates.push_back(entry.id);
-      } else {
-        step.declined.push_back({entry.id, reason});
-      }
-    }
+    Offers offers = offers_for(graph_, step.node, target_);
+    step.candidates = std::move(offers.candidates);
+    step.declined = std::move(offers.declined);
     if (step.candidates.empty()) return nobody(step);
     plan_.steps.push_back(std::move(step));
     return {};

@@ -23,11 +23,6 @@ struct Storage {
   std::size_t offset = 0;
 };
 
-struct Declined {
-  Implementation implementation;
-  std::string_view reason;
-};
-
 // One operation of a plan and the implementations that can compute it, fastest first.
 struct Step {
   Node node;

@@ -157,6 +157,17 @@ __device__ __forceinline__ __half2 clamp_pair(__half2 pair, const HalfBounds& bo
   return __hmin2(__hmax2(pair, bounds.low), bounds.high);
 }
 
+// The larger of each of 8 halves.
+__device__ __forceinline__ uint4 max_of(uint4 a, uint4 b) {
+  const auto* pa = reinterpret_cast<const __half2*>(&a);
+  const auto* pb = reinterpret_cast<const __half2*>(&b);
+  uint4 result;
+  auto* out = reinterpret_cast<__half2*>(&result);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) out[i] = __hmax2(pa[i], pb[i]);
+  return result;
+}
+
 __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
   switch (kind) {
     case BinaryKind::kAdd:

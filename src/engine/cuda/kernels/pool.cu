@@ -3,16 +3,6 @@
 namespace proa::engine::cuda {
 namespace {
 
-__device__ __forceinline__ uint4 max_of(uint4 a, uint4 b) {
-  const auto* pa = reinterpret_cast<const __half2*>(&a);
-  const auto* pb = reinterpret_cast<const __half2*>(&b);
-  uint4 result;
-  auto* out = reinterpret_cast<__half2*>(&result);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) out[i] = __hmax2(pa[i], pb[i]);
-  return result;
-}
-
 // One thread makes 8 channels of one pixel. kKernel is the window when it is square and known at
 // compile time, else 0.
 template <int kKernel>

@@ -54,16 +54,6 @@ __device__ __forceinline__ int result_offset(int pixel, int piece) {
   return pixel * kResultBytes + (piece ^ (pixel & 7)) * 16;
 }
 
-__device__ __forceinline__ uint4 max_of(uint4 a, uint4 b) {
-  const auto* pa = reinterpret_cast<const __half2*>(&a);
-  const auto* pb = reinterpret_cast<const __half2*>(&b);
-  uint4 result;
-  auto* out = reinterpret_cast<__half2*>(&result);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) out[i] = __hmax2(pa[i], pb[i]);
-  return result;
-}
-
 // The four sums that a lane holds of one matrix product: two channels of two pixels, 8 apart.
 __device__ __forceinline__ void store_results(unsigned char* results, const float (&sums)[4],
                                               const float (&bias)[2], bool relu, int pixel,
@@ -199,18 +189,10 @@ cudaError_t launch_tiles(Stem s, int multiprocessors, cudaStream_t stream) {
   const cudaError_t code = cudaFuncSetAttribute(
       stem_kernel<kRows, kTiles>, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes);
   if (code != cudaSuccess) return code;
-  cudaLaunchConfig_t config = {};
   const int resident = multiprocessors * (Tile::kThreads == 512 ? 1 : 2);
-  config.gridDim = dim3(static_cast<unsigned>(tiles < resident ? tiles : resident));
-  config.blockDim = dim3(Tile::kThreads);
-  config.dynamicSmemBytes = Tile::kSharedBytes;
-  config.stream = stream;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, stem_kernel<kRows, kTiles>, s, tiles);
+  const dim3 grid(static_cast<unsigned>(tiles < resident ? tiles : resident));
+  return launch_grid(stem_kernel<kRows, kTiles>, grid, Tile::kThreads, Tile::kSharedBytes, stream,
+                     s, tiles);
 }
 
 }  // namespace
