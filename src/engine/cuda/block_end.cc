@@ -1,6 +1,6 @@
 // The 1x1 convolutions around the end of a residual block by one kernel of our own. A variant is
-// the threads of a block, how many channels of the sum it makes, and whether it reads its inputs
-// again for every 32 of them: "t256 of 128 again".
+// the threads of a block, how many channels of the sum it makes, and what it does not hold: "t256
+// of 128, inputs again".
 #include <algorithm>
 
 #include "engine/cuda/kernels/kernels.h"
@@ -14,8 +14,14 @@ namespace {
 constexpr int kThreads[] = {128, 256, 384, 512, 64, 192};
 constexpr int kSlices[] = {256, 128, 64, 32};
 
+constexpr BlockEndWay kWays[] = {BlockEndWay::kHold, BlockEndWay::kStreamWeights,
+                                 BlockEndWay::kReadAgain};
+
 std::string to_string(const BlockEndTile& tile) {
-  return fmt::format("t{} of {}{}", tile.threads, tile.slice, tile.again ? " again" : "");
+  const std::string_view way = tile.way == BlockEndWay::kReadAgain       ? ", inputs again"
+                               : tile.way == BlockEndWay::kStreamWeights ? ", weights again"
+                                                                         : "";
+  return fmt::format("t{} of {}{}", tile.threads, tile.slice, way);
 }
 
 // The convolutions of a fused node, and where their inputs begin among its own.
@@ -58,10 +64,10 @@ BlockEndShape shape_of(const Graph& graph, const Parts& parts) {
 std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape) {
   std::vector<BlockEndTile> list;
   const auto add = [&](int slice) {
-    if (block_end_shared_bytes(shape, slice) > kBlockEndShared) return;
-    for (const bool again : {false, true}) {
+    for (const BlockEndWay way : kWays) {
+      if (block_end_shared_bytes(shape, slice, way) > kBlockEndShared) continue;
       for (const int threads : kThreads) {
-        if (threads <= block_end_threads(shape, again)) list.push_back({threads, slice, again});
+        if (threads <= block_end_threads(shape, way)) list.push_back({threads, slice, way});
       }
     }
   };

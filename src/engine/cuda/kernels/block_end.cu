@@ -3,10 +3,10 @@
 // goes to memory), and the one of the next block that reads the sum (which then is not read back).
 //
 // A warp owns 16 pixels. It holds what it reads of them in registers as the left side of matrix
-// products (or reads it again for every 32 channels that it makes: many inputs, few pixels); the
-// weights lie in shared memory, brought once by each block, whose warps then take one tile after
-// another. The sum is made 32 channels at a time, finished, written, and is at once the left side
-// of the next convolution's products.
+// products (or reads it again for every 32 channels that it makes: many inputs, few pixels). The
+// sum is made 32 channels at a time, finished, written, and is at once the left side of the next
+// convolution's products. The weights lie in shared memory, brought once by each block, whose warps
+// then take one tile after another; or those that do not fit stream through it.
 //
 // The order of channels within a product is free as long as both sides agree, and so is which
 // column of a product holds which channel: lane l takes 8 neighbouring channels from 8 (l % 4) on
@@ -60,21 +60,45 @@ __device__ __forceinline__ const __half* pixel_of(const Input& input, const Bloc
   return input.x + pixel * input.channels;
 }
 
-// Copies `rows` rows of `channels` numbers, one behind the other, to rows `pitch` bytes apart.
-__device__ __forceinline__ void load_rows(const __half* from, int rows, int channels, int pitch,
-                                          unsigned char* to) {
+// Copies `channels` numbers of each of `rows` rows, `step` numbers apart, to rows `pitch` bytes
+// apart.
+__device__ __forceinline__ void load_rows(const __half* from, int rows, int channels, int step,
+                                          int pitch, unsigned char* to) {
   const int pieces = channels / 8, total = rows * pieces;
   for (int i = static_cast<int>(threadIdx.x); i < total; i += static_cast<int>(blockDim.x)) {
     const int row = i / pieces, piece = i - row * pieces;
-    __pipeline_memcpy_async(to + row * pitch + piece * 16, from + i * 8, 16);
+    __pipeline_memcpy_async(to + row * pitch + piece * 16, from + row * step + piece * 8, 16);
   }
 }
 
-__device__ __forceinline__ void load_bias(const float* first, const float* second, int count,
-                                          float* to) {
+// The weights of `count` channels of y from `begin` on: of the first input, behind it the second.
+__device__ __forceinline__ void load_weights(const BlockEnd& e, int begin, int count, int pitch,
+                                             unsigned char* to) {
+  const int channels = e.first.channels, more = e.second.channels;
+  load_rows(e.weight + begin * channels, count, channels, channels, pitch, to);
+  if (more == 0) return;
+  load_rows(e.second_weight + begin * more, count, more, more, pitch, to + channels * 2);
+}
+
+__device__ __forceinline__ float bias_at(const float* bias, int i) {
+  return bias == nullptr ? 0.0f : bias[i];
+}
+__device__ __forceinline__ void load_bias(const BlockEnd& e, int begin, int count, float* to) {
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
-    to[i] = (first == nullptr ? 0.0f : first[i]) + (second == nullptr ? 0.0f : second[i]);
+    to[i] = bias_at(e.bias, begin + i) + bias_at(e.second_bias, begin + i);
   }
+}
+__device__ __forceinline__ void load_next_bias(const BlockEnd& e, int count, float* to) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    to[i] = bias_at(e.next_bias, i);
+  }
+}
+
+// Which 8 of every 32 channels a lane has.
+__device__ __forceinline__ int own_channel(int lane) { return lane % 4 * 8; }
+// Where in shared memory the first of a lane's rows of weights begins; four of them lie two apart.
+__device__ __forceinline__ int row_offset(int lane, int pitch) {
+  return (lane / 8 * 8 + lane / 4 % 2) * pitch + own_channel(lane) * 2;
 }
 
 __device__ __forceinline__ uint4 load_vector(const __half* from) {
@@ -142,9 +166,13 @@ __device__ __forceinline__ Pair finish_sums(const Finish& f, const float (&sums)
 
 // A lane's rows of a tile, and where they lie in [pixels, channels].
 struct Rows {
-  int upper, lower;
+  int upper, lower;  // those behind the last are read as the last, and not written
   bool has_upper, has_lower;
 };
+__device__ __forceinline__ Rows rows_of(const BlockEnd& e, int tile, int lane) {
+  const int upper = tile * kTilePixels + lane / 4, lower = upper + 8;
+  return {min(upper, e.pixels - 1), min(lower, e.pixels - 1), upper < e.pixels, lower < e.pixels};
+}
 __device__ __forceinline__ void store_pair(const Rows& rows, const Pair& pair, __half* to,
                                            int channels) {
   if (rows.has_upper) {
@@ -189,13 +217,75 @@ constexpr int most_threads(int steps, int next_groups) {
   return 8 * steps + 16 * next_groups <= 64 ? 512 : 384;
 }
 
-// kSteps: 32 channels each, of both inputs; 0: any number, read again for every 32 channels.
-// kNext: 32 channels each, of the next convolution.
+// A warp's 16 pixels under way, as a lane has them. kSteps: 32 channels each, of both inputs; 0:
+// any number, read again for every 32 channels. kNext: 32 channels each, of the next convolution.
 template <int kSteps, int kNext>
-__global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) block_end_kernel(BlockEnd e) {
+struct Tile {
+  Rows rows;
+  InputRows inputs;
+  Pair x[kSteps > 0 ? kSteps : 1];
+  float after_sums[kNext > 0 ? kNext : 1][4][4];
+  Pair residual;  // of the channels that come next
+
+  // `c`: the first channel that it makes.
+  __device__ __forceinline__ Tile(const BlockEnd& e, int tile, int c, int lane,
+                                  const float* next_bias)
+      : rows(rows_of(e, tile, lane)), inputs(e, rows, own_channel(lane)), residual{} {
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) x[s] = inputs.load(s);
+#pragma unroll
+    for (int g = 0; g < kNext; ++g) {
+      begin_sums(next_bias + g * kGroup + own_channel(lane), after_sums[g]);
+    }
+    load_residual(e, c, lane);
+  }
+
+  __device__ __forceinline__ void load_residual(const BlockEnd& e, int c, int lane) {
+    if (e.residual == nullptr) return;
+    residual = load_pair(rows, e.residual + c + own_channel(lane), e.outputs);
+  }
+
+  // Makes 32 channels from `c` on. `weights`: the lane's first row of theirs; `after`: the lane's
+  // first row of the next convolution's weights, at channel `c`. More follow when `more`.
+  __device__ __forceinline__ void make(const BlockEnd& e, int c, int lane, bool more,
+                                       const float* bias, const unsigned char* weights, int pitch,
+                                       const unsigned char* after, int next_pitch) {
+    float sums[4][4];
+    begin_sums(bias + own_channel(lane), sums);
+    const Pair added = residual;
+    if (more) load_residual(e, c + kGroup, lane);  // ahead of its use
+    if constexpr (kSteps > 0) {
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) multiply_group(sums, x[s], weights + s * 64, pitch);
+    } else {
+      const int steps = (e.first.channels + e.second.channels) / 32;
+#pragma unroll 8
+      for (int s = 0; s < steps; ++s) {
+        multiply_group(sums, inputs.load(s), weights + s * 64, pitch);
+      }
+    }
+    const Pair y = finish_sums(e.finish, sums, added);
+    if (e.y != nullptr) store_pair(rows, y, e.y + c + own_channel(lane), e.outputs);
+#pragma unroll
+    for (int g = 0; g < kNext; ++g) {
+      multiply_group(after_sums[g], y, after + g * kGroup * next_pitch, next_pitch);
+    }
+  }
+
+  __device__ __forceinline__ void end(const BlockEnd& e, int lane) {
+#pragma unroll
+    for (int g = 0; g < kNext; ++g) {
+      store_pair(rows, finish_sums(e.next_finish, after_sums[g], Pair{}),
+                 e.z + g * kGroup + own_channel(lane), kNext * kGroup);
+    }
+  }
+};
+
+// All weights that a block needs lie in its shared memory.
+template <int kSteps, int kNext>
+__global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) held_kernel(BlockEnd e) {
   extern __shared__ __align__(128) unsigned char shared[];
-  const int steps = kSteps > 0 ? kSteps : (e.first.channels + e.second.channels) / 32;
-  const int pitch = pitch_of(steps * 32);
+  const int pitch = pitch_of(e.first.channels + e.second.channels);
   const int next_pitch = pitch_of(e.outputs);
   unsigned char* next_weights = shared + e.slice * pitch;
   auto* bias = reinterpret_cast<float*>(next_weights + kNext * kGroup * next_pitch);
@@ -204,74 +294,92 @@ __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) block_end_kern
   allow_next();
   const int begin = static_cast<int>(blockIdx.y) * e.slice;  // of the channels of y
   const int end = min(begin + e.slice, e.outputs);
-  load_rows(e.weight + begin * e.first.channels, end - begin, e.first.channels, pitch, shared);
-  if (e.second.channels > 0) {
-    load_rows(e.second_weight + begin * e.second.channels, end - begin, e.second.channels, pitch,
-              shared + e.first.channels * 2);
+  load_weights(e, begin, end - begin, pitch, shared);
+  if (kNext > 0) {
+    load_rows(e.next_weight, kNext * kGroup, e.outputs, e.outputs, next_pitch, next_weights);
   }
-  if (kNext > 0) load_rows(e.next_weight, kNext * kGroup, e.outputs, next_pitch, next_weights);
   __pipeline_commit();
-  load_bias(e.bias == nullptr ? nullptr : e.bias + begin,
-            e.second_bias == nullptr ? nullptr : e.second_bias + begin, end - begin, bias);
-  if (kNext > 0) load_bias(e.next_bias, nullptr, kNext * kGroup, next_bias);
+  load_bias(e, begin, end - begin, bias);
+  load_next_bias(e, kNext * kGroup, next_bias);
   __pipeline_wait_prior(0);
   __syncthreads();
   wait_for_previous();
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
-  const int own = lane % 4 * 8;                    // a lane's channels of every 32
-  const int column = lane / 8 * 8 + lane / 4 % 2;  // its rows of the weights, two apart
-  const unsigned char* weights = shared + column * pitch + own * 2;
-  const unsigned char* after = next_weights + column * next_pitch + own * 2;
+  const unsigned char* weights = shared + row_offset(lane, pitch);
+  const unsigned char* after = next_weights + row_offset(lane, next_pitch);
   const int tiles = (e.pixels + kTilePixels - 1) / kTilePixels;
-  for (int tile = static_cast<int>(blockIdx.x) * warps + warp; tile < tiles;
-       tile += static_cast<int>(gridDim.x) * warps) {
-    const int upper = tile * kTilePixels + lane / 4, lower = upper + 8;
-    // Rows behind the last are read as the last.
-    const Rows rows{min(upper, e.pixels - 1), min(lower, e.pixels - 1), upper < e.pixels,
-                    lower < e.pixels};
-    const InputRows inputs(e, rows, own);
-    Pair x[kSteps > 0 ? kSteps : 1];
-#pragma unroll
-    for (int s = 0; s < kSteps; ++s) x[s] = inputs.load(s);
-    float after_sums[kNext > 0 ? kNext : 1][4][4];
-#pragma unroll
-    for (int g = 0; g < kNext; ++g) begin_sums(next_bias + g * kGroup + own, after_sums[g]);
-
-    Pair residual = {};
-    if (e.residual != nullptr) residual = load_pair(rows, e.residual + begin + own, e.outputs);
+  for (int i = static_cast<int>(blockIdx.x) * warps + warp; i < tiles;
+       i += static_cast<int>(gridDim.x) * warps) {
+    Tile<kSteps, kNext> tile(e, i, begin, lane, next_bias);
 #pragma unroll 1
     for (int c = begin; c < end; c += kGroup) {
-      float sums[4][4];
-      begin_sums(bias + c - begin + own, sums);
-      Pair ahead = {};
-      if (e.residual != nullptr && c + kGroup < end) {
-        ahead = load_pair(rows, e.residual + c + kGroup + own, e.outputs);
-      }
-      const unsigned char* rows_of_c = weights + (c - begin) * pitch;
-      if constexpr (kSteps > 0) {
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) multiply_group(sums, x[s], rows_of_c + s * 64, pitch);
-      } else {
-#pragma unroll 8
-        for (int s = 0; s < steps; ++s) {
-          multiply_group(sums, inputs.load(s), rows_of_c + s * 64, pitch);
-        }
-      }
-      const Pair y = finish_sums(e.finish, sums, residual);
-      if (e.y != nullptr) store_pair(rows, y, e.y + c + own, e.outputs);
-#pragma unroll
-      for (int g = 0; g < kNext; ++g) {
-        multiply_group(after_sums[g], y, after + g * kGroup * next_pitch + c * 2, next_pitch);
-      }
-      residual = ahead;
+      tile.make(e, c, lane, c + kGroup < end, bias + c - begin, weights + (c - begin) * pitch,
+                pitch, after + c * 2, next_pitch);
     }
-#pragma unroll
-    for (int g = 0; g < kNext; ++g) {
-      store_pair(rows, finish_sums(e.next_finish, after_sums[g], Pair{}), e.z + g * kGroup + own,
-                 kNext * kGroup);
+    tile.end(e, lane);
+  }
+}
+
+// The weights of 32 channels at a time, for all warps of a block together, while those behind them
+// are on their way.
+constexpr int kStages = 3;
+constexpr int kNextPitch = 64;  // bytes of a row of the next convolution's weights in a stage
+
+__host__ __device__ constexpr int stage_bytes(int channels, int next_outputs) {
+  return kGroup * pitch_of(channels) + next_outputs * kNextPitch;
+}
+
+template <int kSteps, int kNext>
+__global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) streamed_kernel(BlockEnd e) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const int pitch = pitch_of(e.first.channels + e.second.channels);
+  const int stage = stage_bytes(e.first.channels + e.second.channels, kNext * kGroup);
+  auto* bias = reinterpret_cast<float*>(shared + kStages * stage);
+  float* next_bias = bias + e.outputs;
+
+  const int warps = static_cast<int>(blockDim.x) / 32;
+  const int tiles = (e.pixels + kTilePixels - 1) / kTilePixels;
+  const int rounds = (tiles + warps - 1) / warps, groups = e.outputs / kGroup;
+  const int own_rounds = (rounds - static_cast<int>(blockIdx.x) + static_cast<int>(gridDim.x) - 1) /
+                         static_cast<int>(gridDim.x);
+  const int total = own_rounds * groups;  // of 32 channels, one after another
+  // Group number `i` of all into its stage; nothing behind the last.
+  const auto fetch = [&](int i) {
+    if (i < total) {
+      const int c = i % groups * kGroup;
+      unsigned char* to = shared + i % kStages * stage;
+      load_weights(e, c, kGroup, pitch, to);
+      load_rows(e.next_weight + c, kNext * kGroup, kGroup, e.outputs, kNextPitch,
+                to + kGroup * pitch);
     }
+    __pipeline_commit();
+  };
+
+  allow_next();
+  for (int i = 0; i < kStages - 1; ++i) fetch(i);
+  load_bias(e, 0, e.outputs, bias);
+  load_next_bias(e, kNext * kGroup, next_bias);
+  __syncthreads();
+  wait_for_previous();
+
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int i = 0;
+  for (int round = static_cast<int>(blockIdx.x); round < rounds;
+       round += static_cast<int>(gridDim.x)) {
+    // Every warp takes part, those without a tile too.
+    Tile<kSteps, kNext> tile(e, round * warps + warp, 0, lane, next_bias);
+#pragma unroll 1
+    for (int c = 0; c < e.outputs; c += kGroup, ++i) {
+      __pipeline_wait_prior(kStages - 2);
+      __syncthreads();
+      fetch(i + kStages - 1);  // where group i - 1 was, which all have read
+      const unsigned char* weights = shared + i % kStages * stage;
+      tile.make(e, c, lane, c + kGroup < e.outputs, bias + c, weights + row_offset(lane, pitch),
+                pitch, weights + kGroup * pitch + row_offset(lane, kNextPitch), kNextPitch);
+    }
+    tile.end(e, lane);
   }
 }
 
@@ -281,22 +389,27 @@ struct Variant {
 };
 
 template <int kSteps, int kNext>
-constexpr Variant variant() {
-  return {block_end_kernel<kSteps, kNext>, most_threads(kSteps, kNext)};
+Variant variant(BlockEndWay way) {
+  constexpr int kThreads = most_threads(kSteps, kNext);
+  if constexpr (kNext > 0) {
+    if (way == BlockEndWay::kStreamWeights) return {streamed_kernel<kSteps, kNext>, kThreads};
+  }
+  if (way == BlockEndWay::kStreamWeights) return {nullptr, 0};
+  return {held_kernel<kSteps, kNext>, kThreads};
 }
 
-Variant variant_of(const BlockEndShape& s, bool again) {
-  const int steps = again ? 0 : (s.channels + s.second_channels) / 32;
+Variant variant_of(const BlockEndShape& s, BlockEndWay way) {
+  const int steps = way == BlockEndWay::kReadAgain ? 0 : (s.channels + s.second_channels) / 32;
   const auto is = [&](int wanted, int next) {
     return steps == wanted && s.next_outputs == next * kGroup;
   };
-  if (is(2, 2)) return variant<2, 2>();
-  if (is(2, 4)) return variant<2, 4>();
-  if (is(4, 0)) return variant<4, 0>();
-  if (is(4, 2)) return variant<4, 2>();
-  if (is(4, 4)) return variant<4, 4>();
-  if (is(12, 0)) return variant<12, 0>();
-  if (is(0, 0)) return variant<0, 0>();
+  if (is(2, 2)) return variant<2, 2>(way);
+  if (is(2, 4)) return variant<2, 4>(way);
+  if (is(4, 0)) return variant<4, 0>(way);
+  if (is(4, 2)) return variant<4, 2>(way);
+  if (is(4, 4)) return variant<4, 4>(way);
+  if (is(12, 0)) return variant<12, 0>(way);
+  if (is(0, 0)) return variant<0, 0>(way);
   return {nullptr, 0};
 }
 
@@ -308,22 +421,24 @@ Input input_of(const BlockEndInput& from) {
 
 }  // namespace
 
-int block_end_threads(const BlockEndShape& shape, bool again) {
-  return variant_of(shape, again).most_threads;
+int block_end_threads(const BlockEndShape& shape, BlockEndWay way) {
+  return variant_of(shape, way).most_threads;
 }
 
-std::size_t block_end_shared_bytes(const BlockEndShape& s, int slice) {
-  const int bytes = slice * pitch_of(s.channels + s.second_channels) +
-                    s.next_outputs * pitch_of(s.outputs) +
-                    static_cast<int>(sizeof(float)) * (slice + s.next_outputs);
-  return static_cast<std::size_t>(bytes);
+std::size_t block_end_shared_bytes(const BlockEndShape& s, int slice, BlockEndWay way) {
+  const int channels = s.channels + s.second_channels;
+  const int weights = way == BlockEndWay::kStreamWeights
+                          ? kStages * stage_bytes(channels, s.next_outputs)
+                          : slice * pitch_of(channels) + s.next_outputs * pitch_of(s.outputs);
+  const int floats = slice + s.next_outputs;
+  return static_cast<std::size_t>(weights) + static_cast<std::size_t>(floats) * sizeof(float);
 }
 
 cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
                              const BlockEndTile& tile, int multiprocessors, cudaStream_t stream) {
-  const Variant chosen = variant_of(shape, tile.again);
+  const Variant chosen = variant_of(shape, tile.way);
   const Finish finish = finish_of(work.act), next_finish = finish_of(work.next_act);
-  const std::size_t bytes = block_end_shared_bytes(shape, tile.slice);
+  const std::size_t bytes = block_end_shared_bytes(shape, tile.slice, tile.way);
   if (chosen.kernel == nullptr || tile.threads > chosen.most_threads || !finish.bounds ||
       !next_finish.bounds || tile.slice % kGroup != 0 ||
       (shape.next_outputs > 0 && tile.slice < shape.outputs)) {

@@ -157,15 +157,20 @@ struct BlockEndWork {
   Activation next_act;
   void* z;
 };
+enum class BlockEndWay : std::uint8_t {
+  kHold,           // inputs in registers, weights in shared memory
+  kReadAgain,      // inputs read again for every 32 channels
+  kStreamWeights,  // weights brought again for every tile, 32 channels at a time
+};
 struct BlockEndTile {
   int threads;  // of a block: a multiple of 32, up to block_end_threads()
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
-  bool again = false;  // reads the inputs again for every 32 channels, instead of holding them
+  BlockEndWay way = BlockEndWay::kHold;
 };
 inline constexpr std::size_t kBlockEndShared = 227 << 10;  // bytes that a block may take
 // The most threads that a block may have; 0: there is no kernel for it.
-int block_end_threads(const BlockEndShape& shape, bool again);
-std::size_t block_end_shared_bytes(const BlockEndShape& shape, int slice);
+int block_end_threads(const BlockEndShape& shape, BlockEndWay way);
+std::size_t block_end_shared_bytes(const BlockEndShape& shape, int slice, BlockEndWay way);
 cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
                              const BlockEndTile& tile, int multiprocessors, cudaStream_t stream);
 
