@@ -284,7 +284,7 @@ struct Tile {
 // All weights that a block needs lie in its shared memory.
 template <int kSteps, int kNext>
 __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) held_kernel(BlockEnd e) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  auto* shared = dynamic_shared<unsigned char>();
   const int pitch = pitch_of(e.first.channels + e.second.channels);
   const int next_pitch = pitch_of(e.outputs);
   unsigned char* next_weights = shared + e.slice * pitch;
@@ -333,7 +333,7 @@ __host__ __device__ constexpr int stage_bytes(int channels, int next_outputs) {
 
 template <int kSteps, int kNext>
 __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) streamed_kernel(BlockEnd e) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  auto* shared = dynamic_shared<unsigned char>();
   const int pitch = pitch_of(e.first.channels + e.second.channels);
   const int stage = stage_bytes(e.first.channels + e.second.channels, kNext * kGroup);
   auto* bias = reinterpret_cast<float*>(shared + kStages * stage);

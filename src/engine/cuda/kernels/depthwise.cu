@@ -14,7 +14,7 @@ constexpr int kMostThreads = 256;
 // Straight from memory: threads of a block are [tiles][vectors of its channels].
 template <int K, int S, int V, int TH, int TW>
 __global__ void __launch_bounds__(kMostThreads, 2) direct_kernel(Depthwise d) {
-  extern __shared__ __align__(16) float weights[];
+  auto* weights = dynamic_shared<float>();
   allow_next();
   const int first = static_cast<int>(blockIdx.y) * d.chunk;
   load_weights<K>(d, first, d.chunk, weights);
@@ -90,7 +90,7 @@ template <int K, int S, int TH, int TW>
 __global__ void __launch_bounds__(kMostThreads, 2)
     tiled_kernel(Depthwise d, int tile_h, int tile_w) {
   constexpr int V = 8;
-  extern __shared__ __align__(16) float shared[];
+  auto* shared = dynamic_shared<float>();
   const DepthwiseShape& s = d.shape;
   float* weights = shared;
   auto* pixels = reinterpret_cast<uint4*>(shared + K * K * d.chunk);

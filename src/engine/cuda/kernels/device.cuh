@@ -27,6 +27,17 @@ __device__ __forceinline__ void wait_for_inputs() {
   wait_for_previous();
 }
 
+// The shared memory that a block was launched with.
+template <class T>
+__device__ __forceinline__ T* dynamic_shared() {
+#ifdef __CUDACC__
+  extern __shared__ __align__(128) unsigned char bytes[];
+  return reinterpret_cast<T*>(bytes);
+#else
+  return reinterpret_cast<T*>(emulator::shared_memory());
+#endif
+}
+
 __device__ __forceinline__ float load_unclipped(const Source& source, std::int64_t i) {
   switch (source.type) {
     case Number::kHalf:

@@ -146,7 +146,7 @@ __device__ __forceinline__ void expand_group(const Expand& e, const Window& w, i
 
 template <int K, int S, int TH, int TW>
 __global__ void __launch_bounds__(kMostThreads, 2) expand_kernel(Expand e) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  auto* shared = dynamic_shared<unsigned char>();
   const int window_pixels = ((e.tile_h - 1) * S + K) * ((e.tile_w - 1) * S + K);
   auto* tile = reinterpret_cast<uint4*>(shared);
   auto* pixels = tile + window_pixels * kTileVectors;

@@ -106,7 +106,7 @@ __device__ __forceinline__ void load_piece(const PictureDepthwise& p, const Wind
 // A block makes tiles gridDim.x apart, its weights stay.
 template <int K, int S, int TH, int TW>
 __global__ void __launch_bounds__(kMostThreads, 2) picture_depthwise_kernel(PictureDepthwise p) {
-  extern __shared__ __align__(128) unsigned char shared[];
+  auto* shared = dynamic_shared<unsigned char>();
   const DepthwiseShape& s = p.depthwise.shape;
   int at = static_cast<int>(blockIdx.x);
   Window w = window_of<K, S>(s, p.tile_h, p.tile_w, at);

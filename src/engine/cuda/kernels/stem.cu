@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(TileOf<kRows, kTiles>::kThreads,
                                   TileOf<kRows, kTiles>::kThreads == 512 ? 1 : 2)
     stem_kernel(Stem s, int tiles) {
   using Tile = TileOf<kRows, kTiles>;
-  extern __shared__ __align__(128) unsigned char shared[];
+  auto* shared = dynamic_shared<unsigned char>();
   unsigned char* picture = shared;
   unsigned char* results = shared + Tile::kPictureBytes;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+namespace proa::engine::emulator {
+
+// A GPU for tests: runs the engine's own kernels (cuda/kernels/*.cu, compiled as C++ against the
+// headers in include/) on the CPU. Blocks run one after another; the threads of a block are fibers
+// that change places only where they wait for each other. So the kernels' arithmetic, addresses and
+// barriers are tested without a GPU. It has no time and no races, and knows only what our kernels
+// use.
+// Threading: one kernel at a time in the process.
+
+inline constexpr std::size_t kSharedBytes = 227 << 10;  // that a block may take
+inline constexpr int kWarp = 32;
+
+// Memory that ends (but for the alignment) where touching one byte more ends the process.
+class GuardedMemory {
+ public:
+  explicit GuardedMemory(std::size_t size, std::size_t alignment = 16);
+  ~GuardedMemory();
+  GuardedMemory(const GuardedMemory&) = delete;
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_, mapped_;
+  std::byte *start_, *data_;
+};
+
+struct Index {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+// Runs `thread` for every thread of the grid. Dynamic shared memory of that size begins as NaNs.
+// Ends the process when threads wait for ever (a barrier that some of them do not reach).
+void run_grid(Index grid, unsigned block, std::size_t shared_bytes,
+              const std::function<void()>& thread);
+
+// For the running thread.
+unsigned char* shared_memory();
+int lane();
+void wait_for_block();
+
+// Every lane of a warp gives its part; when all have come, `work` is called once with those of all
+// (`bytes` apart) and fills in their answers, in place.
+void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte* parts)>& work);
+
+// Copies to shared memory that are on their way: they arrive at the wait of the thread that sent
+// them, and until then the place holds NaNs.
+void send_async(void* to, const void* from, std::size_t bytes, std::size_t zeros);
+void commit_async();
+void wait_async(std::size_t groups_left);
+
+}  // namespace proa::engine::emulator
