@@ -64,8 +64,7 @@ Status RepositoryAccess::unload(const std::string& name) {
   const Use use(*this);
   PROA_TRY(use.status());
   PROA_TRY(check_mode());
-  repository_.unload(name);
-  return {};
+  return repository_.unload(name);
 }
 
 }  // namespace proa

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "free_memory.h"
 #include "observe/gpu_figures.h"
@@ -132,6 +133,7 @@ Status Server::start() {
     if (!opened) return with_context("--model-repository", opened.error());
   }
   for (const Port& port : ports()) PROA_TRY(listen(port));
+  TemporaryFolder::sweep();
   return repository_.start();
 }
 

@@ -203,4 +203,11 @@ Result<std::unique_ptr<Request>> build_request(std::shared_ptr<Model> model,
   return request;
 }
 
+std::chrono::microseconds queue_timeout(std::uint64_t timeout_us) {
+  constexpr auto kLongest =
+      std::chrono::duration_cast<std::chrono::microseconds>(Duration::max() / 2);
+  return std::chrono::microseconds(
+      std::min(timeout_us, static_cast<std::uint64_t>(kLongest.count())));
+}
+
 }  // namespace proa::core

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,5 +32,9 @@ Result<std::unique_ptr<Request>> build_request(std::shared_ptr<Model> model,
                                                std::span<const NamedInput> inputs,
                                                std::span<const std::string_view> requested_outputs,
                                                std::string_view request_id);
+
+// The queue time-out that a client asks for, cut to half of what a Duration holds (146 years), so
+// that a deadline can be computed.
+std::chrono::microseconds queue_timeout(std::uint64_t timeout_us);
 
 }  // namespace proa::core

@@ -150,5 +150,14 @@ TEST_F(RequestBuilderTest, UnknownAndRepeatedOutputs) {
               HasSubstr("requested more than once"));
 }
 
+TEST(QueueTimeoutTest, EveryOneGivesADeadline) {
+  EXPECT_EQ(queue_timeout(0), std::chrono::microseconds(0));
+  EXPECT_EQ(queue_timeout(1'500'000), std::chrono::milliseconds(1500));
+  const Duration longest = queue_timeout(UINT64_MAX);
+  EXPECT_GT(longest, std::chrono::years(146));
+  EXPECT_GT(TimePoint() + longest + std::chrono::years(146), TimePoint());
+  EXPECT_EQ(queue_timeout(INT64_MAX), longest);
+}
+
 }  // namespace
 }  // namespace proa::core

@@ -128,8 +128,9 @@ void ControlService::repository_index(const inference::RepositoryIndexRequest& r
   const Status status = check_repository_name(request.repository_name());
   if (!status) return done(status.error());
   context_.repository->list([only_ready = request.ready(), done = std::move(done)](
-                                std::vector<lifecycle::VersionStatus> lines) mutable {
-    done(index_message(lines, only_ready));
+                                Result<std::vector<lifecycle::VersionStatus>> lines) mutable {
+    if (!lines) return done(std::move(lines.error()));
+    done(index_message(*lines, only_ready));
   });
 }
 
@@ -152,7 +153,7 @@ Result<inference::RepositoryModelUnloadResponse> ControlService::repository_mode
     const inference::RepositoryModelUnloadRequest& request) const {
   PROA_TRY(check_mode(*context_.repository));
   PROA_ASSIGN(const bool dependents, unloads_dependents(request));
-  context_.repository->unload(request.model_name(), dependents);
+  PROA_TRY(context_.repository->unload(request.model_name(), dependents));
   return inference::RepositoryModelUnloadResponse();
 }
 

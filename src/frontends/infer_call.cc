@@ -1,7 +1,5 @@
 #include "frontends/infer_call.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "boost/container/small_vector.hpp"
@@ -27,9 +25,7 @@ void set_options(protocol::InferRequest& message, core::Request& request) {
   request.sequence_start = message.sequence_start;
   request.sequence_end = message.sequence_end;
   request.priority = message.priority;
-  // Half of what fits, so that a deadline can be computed.
-  constexpr std::uint64_t kLongest = std::numeric_limits<std::int64_t>::max() / 2000;
-  request.timeout = std::chrono::microseconds(std::min(message.timeout_us, kLongest));
+  request.timeout = core::queue_timeout(message.timeout_us);
 }
 
 // Adds output `index` of the model to the answer.

@@ -130,7 +130,7 @@ TEST_F(EnsembleLoadsTest, AnEnsembleGoesAndComesWithItsStep) {
   add_model("step");
   const auto repository = start(ControlMode::kExplicit, {"*"});
   const auto before = *repository->find("chain", "");
-  repository->unload("step");
+  ASSERT_TRUE(repository->unload("step"));
   wait_for(*repository, {"chain/1 UNAVAILABLE", "outer/1 UNAVAILABLE", "step/1 UNAVAILABLE"});
   for (const char* name : {"chain", "outer"}) {
     const Error error = repository->find(name, "").error();
@@ -201,11 +201,11 @@ TEST_F(EnsembleLoadsTest, ExplicitModeLoadsWhatAnEnsembleNeeds) {
               ElementsAre("asked/1 READY", "chain/1 READY", "outer/1 READY", "step/1 READY"));
   EXPECT_EQ(backend_.loads("asked"), 1);
 
-  repository->unload("outer");
+  ASSERT_TRUE(repository->unload("outer"));
   wait_for(*repository, {"asked/1 READY", "chain/1 READY", "outer/1 UNAVAILABLE", "step/1 READY"});
   // What was loaded for it alone goes with it, what was asked for stays.
   ASSERT_TRUE(load(*repository, "outer"));
-  repository->unload("outer", true);
+  ASSERT_TRUE(repository->unload("outer", true));
   wait_for(*repository,
            {"asked/1 READY", "chain/1 UNAVAILABLE", "outer/1 UNAVAILABLE", "step/1 UNAVAILABLE"});
   ASSERT_TRUE(load(*repository, "outer"));
@@ -221,24 +221,77 @@ TEST_F(EnsembleLoadsTest, ALoadThatFindsNoStepSaysSo) {
   EXPECT_THAT(status.error().message, HasSubstr("'nobody'"));
 }
 
+// Wherever the load is just then: on its way to its thread, with its steps, or waiting for them.
 TEST_F(EnsembleLoadsTest, AWaitingLoadEndsWhenItsEnsembleIsUnloaded) {
   add_model("chain", chain({"step"}));
   add_model("step");
   backend_.hold("step");
+  const auto repository = start(ControlMode::kExplicit);
+  std::future_status waited = std::future_status::ready;
+  for (int i = 0; i < 300 && waited == std::future_status::ready; ++i) {
+    auto ended = std::make_shared<std::promise<Status>>();
+    auto future = ended->get_future();
+    repository->load("chain", {}, [ended](Status status) { ended->set_value(std::move(status)); });
+    for (int spin = 0; spin < i; ++spin) std::this_thread::yield();
+    EXPECT_TRUE(repository->unload("chain"));
+    waited = future.wait_for(std::chrono::seconds(20));
+    if (waited != std::future_status::ready) continue;
+    EXPECT_THAT(future.get().error().message, HasSubstr("unloaded before its steps were ready"));
+  }
+  EXPECT_EQ(waited, std::future_status::ready) << "the load came after the unload";
+  backend_.release("step");
+  ASSERT_TRUE(load(*repository, "step"));
+  EXPECT_FALSE(repository->find("chain", ""));
+}
+
+TEST_F(EnsembleLoadsTest, WhatComesAfterAWaitingLoadDecides) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  backend_.hold("step");
+  const auto repository = start(ControlMode::kExplicit);
+  std::vector<std::string> ends;
+  std::promise<void> last;
+  repository->load("chain", {}, [&](const Status& status) { ends.push_back(status ? "1" : "1!"); });
+  backend_.wait_for_load("step");
+  LoadRequest no_ensemble{.config_json = R"({"backend": "scripted", "max_batch_size": 3})"};
+  repository->load("chain", no_ensemble, [&](const Status& status) {
+    ends.push_back(status ? "2" : "2!");
+    last.set_value();
+  });
+  backend_.release("step");
+  last.get_future().wait();
+  (void)load(*repository, "step");  // the last thing that could bring the first one back
+  EXPECT_THAT(ends, ElementsAre("1", "2"));
+  EXPECT_EQ((*repository->find("chain", ""))->config().max_batch_size, 3);
+}
+
+// Readiness does not wait for it.
+TEST_F(EnsembleLoadsTest, AStepThatGoesIsNoticedWhileALoadWaits) {
+  add_model("chain", chain({"one", "two"}));
+  for (const char* name : {"one", "two", "other"}) add_model(name);
   auto options = this->options();
   options.mode = ControlMode::kExplicit;
-  ModelRepository repository(std::move(options));
-  ASSERT_TRUE(repository.start());
-  std::promise<Status> ended;
-  repository.load("chain", {}, [&](Status status) { ended.set_value(std::move(status)); });
-  backend_.wait_for_load("step");
-  auto future = ended.get_future();
-  // The load of the ensemble may still be on its way to its place; unloading comes after it.
-  while (future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    repository.unload("chain");
-  }
-  EXPECT_THAT(future.get().error().message, HasSubstr("unloaded before its steps were ready"));
-  backend_.release("step");
+  options.startup_models = {"chain"};
+  options.load_threads = 2;
+  auto repository = std::make_unique<ModelRepository>(std::move(options));
+  ASSERT_TRUE(repository->start());
+  ASSERT_TRUE(repository->wait_until_loaded(kNever));
+  temp_.write("repo/one/labels.txt", "new");
+  temp_.write("repo/chain/labels.txt", "new");
+  backend_.hold("one");
+  std::promise<Status> step, ended;
+  repository->load("one", {}, [&](Status status) { step.set_value(std::move(status)); });
+  repository->load("chain", {}, [&](Status status) { ended.set_value(std::move(status)); });
+  // "one" has a thread; behind "chain" on the other: by then "chain" waits.
+  ASSERT_TRUE(load(*repository, "other"));
+  ASSERT_TRUE(repository->unload("two"));
+  wait_for(*repository,
+           {"chain/1 UNAVAILABLE", "one/1 READY", "other/1 READY", "two/1 UNAVAILABLE"});
+  ASSERT_TRUE(load(*repository, "two"));
+  wait_for(*repository, {"chain/1 READY", "one/1 READY", "other/1 READY", "two/1 READY"});
+  backend_.release("one");
+  EXPECT_TRUE(step.get_future().get());
+  EXPECT_TRUE(ended.get_future().get());
 }
 
 TEST_F(EnsembleLoadsTest, AWaitingLoadEndsWithTheServer) {

@@ -6,48 +6,99 @@ namespace proa::lifecycle {
 
 void KeyedJobs::post(const std::string& key, Job job, Job afterwards) {
   MutexLock lock(mutex_);
-  const auto [entry, is_new] = waiting_.try_emplace(key);
-  entry->second.push_back({std::move(job), std::move(afterwards)});
+  const auto [line, is_new] = waiting_.try_emplace(key);
+  line->second.entries.push_back({std::move(job), std::move(afterwards)});
   lock.unlock();
   if (is_new) pool_.post([this, key] { drain(key); });
 }
 
 void KeyedJobs::run_or_post(const std::string& key, Job job) {
   MutexLock lock(mutex_);
-  const auto [entry, is_new] = waiting_.try_emplace(key);
+  const auto [line, is_new] = waiting_.try_emplace(key);
   if (!is_new) {
-    entry->second.push_back({std::move(job), nullptr});
+    line->second.entries.push_back({std::move(job), nullptr});
     return;
   }
   lock.unlock();
   job();
-  lock.lock();
-  const bool more = !waiting_[key].empty();
-  if (!more) waiting_.erase(key);
+  if (go_on(key)) pool_.post([this, key] { drain(key); });
+}
+
+void KeyedJobs::run_between(const std::string& key, Job job) {
+  MutexLock lock(mutex_);
+  const auto [found, is_new] = waiting_.try_emplace(key);
+  Line& line = found->second;
+  if (!is_new && line.hold != Hold::kHeld) {
+    line.between.push_back(std::move(job));
+    return;
+  }
+  if (!is_new) line.hold = Hold::kAsked;
   lock.unlock();
-  if (more) pool_.post([this, key] { drain(key); });
+  job();
+  if (go_on(key)) pool_.post([this, key] { drain(key); });
+}
+
+void KeyedJobs::hold(const std::string& key) {
+  MutexLock lock(mutex_);
+  waiting_.at(key).hold = Hold::kAsked;
+}
+
+void KeyedJobs::resume(const std::string& key) {
+  MutexLock lock(mutex_);
+  Line& line = waiting_.at(key);
+  const bool held = line.hold == Hold::kHeld;
+  line.hold = held ? Hold::kNone : Hold::kResumed;
+  lock.unlock();
+  if (held) pool_.post([this, key] { drain(key); });
 }
 
 void KeyedJobs::drain(const std::string& key) {
-  bool last = false;
-  while (!last) {
-    Entry entry;
-    {
-      MutexLock lock(mutex_);
-      std::deque<Entry>& entries = waiting_[key];
-      entry = std::move(entries.front());
-      entries.pop_front();
-    }
+  bool more = true;
+  while (more) {
+    Entry entry = take(key);
     entry.job();
+    const bool ended = !put_back(key, entry);
     entry.job = nullptr;
-    {
-      MutexLock lock(mutex_);
-      const auto entries = waiting_.find(key);
-      last = entries->second.empty();
-      if (last) waiting_.erase(entries);
-    }
-    if (entry.afterwards) entry.afterwards();
+    more = go_on(key);
+    if (ended && entry.afterwards) entry.afterwards();
   }
+}
+
+KeyedJobs::Entry KeyedJobs::take(const std::string& key) {
+  MutexLock lock(mutex_);
+  std::deque<Entry>& entries = waiting_.at(key).entries;
+  Entry entry = std::move(entries.front());
+  entries.pop_front();
+  return entry;
+}
+
+bool KeyedJobs::put_back(const std::string& key, Entry& entry) {
+  MutexLock lock(mutex_);
+  Line& line = waiting_.at(key);
+  if (line.hold == Hold::kNone) return false;
+  line.entries.push_front(std::move(entry));
+  return true;
+}
+
+bool KeyedJobs::go_on(const std::string& key) {
+  MutexLock lock(mutex_);
+  Line& line = waiting_.at(key);
+  while (!line.between.empty()) {
+    Job job = std::move(line.between.front());
+    line.between.pop_front();
+    lock.unlock();
+    job();
+    job = nullptr;
+    lock.lock();
+  }
+  if (line.hold == Hold::kAsked) {
+    line.hold = Hold::kHeld;
+    return false;
+  }
+  line.hold = Hold::kNone;
+  const bool more = !line.entries.empty();
+  if (!more) waiting_.erase(key);
+  return more;
 }
 
 }  // namespace proa::lifecycle

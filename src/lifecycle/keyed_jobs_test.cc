@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
+#include <string>
 
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -60,6 +63,95 @@ TEST(KeyedJobsTest, AJobMayPostAnotherOfItsKey) {
     jobs.post("b", [&] { jobs.post("b", [&] { ++ran; }); });
   }
   EXPECT_EQ(ran, 2);
+}
+
+TEST(KeyedJobsTest, AJobThatHoldsKeepsItsPlace) {
+  std::vector<std::string> order;
+  std::promise<void> held, ended;
+  int runs = 0;
+  KeyedJobs jobs("test", 1);
+  jobs.post(
+      "a",
+      [&] {
+        order.push_back(fmt::format("first, run {}", ++runs));
+        if (runs == 1) jobs.hold("a");
+      },
+      [&] { order.emplace_back("after the first"); });
+  jobs.run_or_post("a", [&] { order.emplace_back("second"); });
+  jobs.post("b", [&] { held.set_value(); });  // on the only thread, which the first does not keep
+  held.get_future().wait();
+  EXPECT_THAT(order, testing::ElementsAre("first, run 1"));
+  jobs.post("a", [&] { ended.set_value(); });
+  jobs.resume("a");
+  ended.get_future().wait();
+  EXPECT_THAT(order,
+              testing::ElementsAre("first, run 1", "first, run 2", "after the first", "second"));
+}
+
+TEST(KeyedJobsTest, AJobMayBeResumedBeforeItIsHeld) {
+  for (const bool before : {true, false}) {
+    std::promise<void> asked, ended;
+    int runs = 0;
+    KeyedJobs jobs("test", 2);
+    jobs.post(
+        "a",
+        [&] {
+          if (++runs > 1) return;
+          jobs.hold("a");
+          if (before) jobs.resume("a");
+          asked.set_value();
+        },
+        [&] { ended.set_value(); });
+    asked.get_future().wait();
+    if (!before) jobs.resume("a");
+    ended.get_future().wait();
+    EXPECT_EQ(runs, 2);
+  }
+}
+
+TEST(KeyedJobsTest, WhoseTurnDoesNotMatterNeedNotWait) {
+  std::promise<void> begun, release, held, ended;
+  std::vector<std::string> order;
+  int runs = 0;
+  KeyedJobs jobs("test", 1);
+  jobs.run_between("a", [&] { order.emplace_back("alone"); });
+  jobs.post("a", [&] {
+    order.push_back(fmt::format("run {}", ++runs));
+    if (runs > 1) return;
+    begun.set_value();
+    release.get_future().wait();
+    jobs.hold("a");
+  });
+  begun.get_future().wait();
+  jobs.run_or_post("a", [&] { order.emplace_back("last"); });
+  jobs.run_between("a", [&] { order.emplace_back("after the one that runs"); });
+  jobs.post("b", [&] { held.set_value(); });
+  release.set_value();
+  held.get_future().wait();
+  std::thread::id ran_on;
+  jobs.run_between("a", [&] {
+    order.emplace_back("while it is held");
+    ran_on = std::this_thread::get_id();
+    jobs.run_between("a", [&] { order.emplace_back("and another"); });
+    jobs.resume("a");
+    jobs.run_between("a", [&] { order.emplace_back("and a third"); });
+  });
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+  jobs.post("a", [&] { ended.set_value(); });
+  ended.get_future().wait();
+  EXPECT_THAT(order,
+              testing::ElementsAre("alone", "run 1", "after the one that runs", "while it is held",
+                                   "and another", "and a third", "run 2", "last"));
+}
+
+TEST(KeyedJobsTest, WhatIsNeverResumedGoesWithTheDestructor) {
+  const auto kept = std::make_shared<int>();
+  {
+    KeyedJobs jobs("test", 1);
+    jobs.post("a", [&jobs, kept] { jobs.hold("a"); });
+    jobs.post("a", [kept] { FAIL() << "overtook"; });
+  }
+  EXPECT_EQ(kept.use_count(), 1);
 }
 
 TEST(KeyedJobsTest, AfterwardsTheKeyIsFree) {

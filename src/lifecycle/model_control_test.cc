@@ -1,7 +1,9 @@
 // What is loaded, kept and unloaded when models change, by the control mode.
 #include <sys/stat.h>
 
+#include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -77,9 +79,9 @@ class ExplicitModeTest : public ModelRepositoryTest {
   }
   static std::vector<std::string> listed(ModelRepository& repository) {
     std::promise<std::vector<std::string>> promise;
-    repository.list([&](const std::vector<VersionStatus>& lines) {
+    repository.list([&](const Result<std::vector<VersionStatus>>& lines) {
       std::vector<std::string> text;
-      for (const VersionStatus& line : lines) {
+      for (const VersionStatus& line : *lines) {
         text.push_back(line.model + "/" + line.version + " " +
                        std::string(version_state_name(line.state)));
       }
@@ -95,15 +97,89 @@ TEST_F(ExplicitModeTest, LoadsWhatItIsToldTo) {
   EXPECT_THAT(listed(*repository), ElementsAre("a/ UNKNOWN", "b/1 READY", "c/ UNKNOWN"));
   EXPECT_EQ(repository->find("a", "").error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(load(*repository, "a"));
-  repository->unload("b");
+  ASSERT_TRUE(repository->unload("b"));
   EXPECT_THAT(listed(*repository), ElementsAre("a/1 READY", "b/1 UNAVAILABLE", "c/ UNKNOWN"));
   EXPECT_TRUE(repository->ready());  // strictly: what was unloaded does not count
   EXPECT_EQ(load(*repository, "none").error().code, ErrorCode::kNotFound);
   EXPECT_THAT(states(*repository), ElementsAre("a/1 READY", "b/1 UNAVAILABLE"));
   EXPECT_EQ(started({"*"})->ready_models().size(), 3u);
-  const auto mistaken = started({"none"});
-  EXPECT_THAT(mistaken->index()[0].reason, HasSubstr("there is no folder 'none'"));
-  EXPECT_FALSE(mistaken->ready());
+}
+
+// As of one that a client asks for in vain.
+TEST_F(ExplicitModeTest, NothingIsKeptOfAModelThatIsNowhere) {
+  add_model("a");
+  LoadSummary summary;
+  auto options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.startup_models = {"a", "none"};
+  options.strict_readiness = true;
+  options.on_loaded = [&](const LoadSummary& end) { summary = end; };
+  {
+    ModelRepository repository(std::move(options));
+    ASSERT_TRUE(repository.start());
+    ASSERT_TRUE(repository.wait_until_loaded(kNever));
+    EXPECT_EQ(load(repository, "neither").error().code, ErrorCode::kNotFound);
+    EXPECT_THAT(states(repository), ElementsAre("a/1 READY"));
+    EXPECT_THAT(repository.find("none", "").error().message,
+                HasSubstr("unknown model: 'none' is not found"));
+    EXPECT_TRUE(repository.ready());
+    add_model("none");
+    ASSERT_TRUE(load(repository, "none"));
+    EXPECT_THAT(states(repository), ElementsAre("a/1 READY", "none/1 READY"));
+  }
+  EXPECT_EQ(summary.ready, 1u);
+  EXPECT_THAT(summary.failed, ElementsAre("none"));
+}
+
+TEST_F(ExplicitModeTest, LoadsAndUnloadsThatWaitAreBounded) {
+  add_model("m");
+  const auto repository = started();
+  backend_.hold("m");
+  std::promise<Status> first;
+  repository->load("m", {}, [&](Status status) { first.set_value(std::move(status)); });
+  backend_.wait_for_load("m");
+  for (std::size_t i = 1; i < ModelRepository::kMostRequests; ++i) {
+    ASSERT_TRUE(repository->unload("m"));
+  }
+  for (const char* name : {"m", "other"}) {
+    const Status loaded = load(*repository, name), unloaded = repository->unload(name);
+    for (const Status* refused : {&loaded, &unloaded}) {
+      ASSERT_FALSE(*refused) << name;
+      EXPECT_EQ(refused->error().code, ErrorCode::kUnavailable);
+      EXPECT_THAT(refused->error().message, HasSubstr("10000 requests to load or unload models"));
+    }
+  }
+  backend_.release("m");
+  EXPECT_TRUE(first.get_future().get());
+  wait_for(*repository, {"m/1 UNAVAILABLE"});
+  Status again = error::unavailable("not asked yet");
+  while (!again && again.error().code == ErrorCode::kUnavailable) again = load(*repository, "m");
+  EXPECT_TRUE(again);
+  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
+}
+
+TEST_F(ExplicitModeTest, ListingsThatWaitAreBounded) {
+  add_model("m");
+  const auto repository = started();
+  std::promise<void> begun, go_on;
+  repository->list([&](const auto&) {
+    begun.set_value();
+    go_on.get_future().wait();
+  });
+  begun.get_future().wait();
+  std::atomic<std::size_t> listed = 0;
+  for (std::size_t i = 0; i < ModelRepository::kMostListings; ++i) {
+    repository->list([&](const auto& lines) { listed += lines.has_value() ? lines->size() : 0; });
+  }
+  std::optional<Error> refused;
+  repository->list([&](const auto& lines) { refused = lines.error(); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused->message, HasSubstr("1000 requests for the repository's index wait"));
+  EXPECT_EQ(listed, 0u);
+  go_on.set_value();
+  while (listed < ModelRepository::kMostListings) std::this_thread::yield();
+  EXPECT_THAT(this->listed(*repository), ElementsAre("m/ UNKNOWN"));
 }
 
 TEST_F(ExplicitModeTest, TheLastOfManyDecides) {
@@ -114,11 +190,11 @@ TEST_F(ExplicitModeTest, TheLastOfManyDecides) {
   std::promise<void> last;
   repository->load("m", {}, [&](const Status& status) { ends.push_back(status ? "1" : "1!"); });
   backend_.wait_for_load("m");
-  repository->unload("m");
+  ASSERT_TRUE(repository->unload("m"));
   LoadRequest request{.config_json = R"({"backend": "scripted", "max_batch_size": 3})"};
   repository->load("m", request,
                    [&](const Status& status) { ends.push_back(status ? "2" : "2!"); });
-  repository->unload("m");
+  ASSERT_TRUE(repository->unload("m"));
   repository->load("m", {}, [&](const Status& status) {
     ends.push_back(status ? "3" : "3!");
     last.set_value();
@@ -190,8 +266,9 @@ TEST_F(ExplicitModeTest, AFailedLoadOfNothingIsNoWishToKeepIt) {
             "model_name: 'step' model_version: -1 input_map { key: 'x' value: 'x' } "
             "output_map { key: 'y' value: 'y' } } }");
   ASSERT_TRUE(load(*repository, "chain"));
-  repository->unload("chain", true);
-  EXPECT_FALSE(repository->model_ready("step", ""));
+  ASSERT_TRUE(repository->unload("chain", true));
+  // The thread that loaded the step may still tell others of it.
+  wait_for(*repository, {"chain/1 UNAVAILABLE", "step/1 UNAVAILABLE"});
 }
 
 TEST_F(ExplicitModeTest, ForgetsAFailedLoadOfFilesWithoutAFolder) {
@@ -216,7 +293,7 @@ TEST_F(ExplicitModeTest, UnloadClearsAFailedLoad) {
   for (const char* name : {"bad", "odd"}) {
     ASSERT_FALSE(load(*repository, name));
     EXPECT_FALSE(repository->ready());
-    repository->unload(name);
+    ASSERT_TRUE(repository->unload(name));
     EXPECT_TRUE(repository->ready()) << name;
   }
   for (const VersionStatus& line : repository->index()) {

@@ -1,6 +1,7 @@
 #include "lifecycle/model_repository.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "base/thread.h"
@@ -74,7 +75,10 @@ Status ModelRepository::start() {
   PROA_ASSIGN(const std::set<std::string> found, open_folders());
   const std::set<std::string> names = names_to_load(found);
   for (const std::string& name : names) PROA_TRY(storage::check_model_name(name));
-  for (const std::string& name : names) catalog_->begin_load(name);
+  for (const std::string& name : names) {
+    // Nothing stands in the index of a model that is nowhere.
+    if (found.contains(name)) catalog_->begin_load(name);
+  }
   {
     MutexLock lock(mutex_);
     started_ = true;
@@ -131,18 +135,6 @@ std::vector<storage::LocalFolder> ModelRepository::folders() const {
   return folders_;
 }
 
-void ModelRepository::load(const std::string& name, LoadRequest request,
-                           std::move_only_function<void(Status)> done) {
-  const Status usable = storage::check_model_name(name);
-  StepLoads::JobPtr job;
-  {
-    MutexLock lock(mutex_);
-    if (usable) asked_for_.insert(name);  // nothing is kept of a name that no model can have
-    job = make_job_locked(name, std::move(request), std::move(done));
-  }
-  post(std::move(job));
-}
-
 StepLoads::JobPtr ModelRepository::make_job_locked(const std::string& name, LoadRequest request,
                                                    std::move_only_function<void(Status)> done) {
   step_loads_.begin(name);
@@ -151,34 +143,34 @@ StepLoads::JobPtr ModelRepository::make_job_locked(const std::string& name, Load
 
 void ModelRepository::post(StepLoads::JobPtr job) {
   const std::string name = job->name;
-  jobs_.post(
-      name, [this, job] { run_load(*job); },
-      [this, job] {
-        if (job->waits) return park(job);
-        job->done(std::move(job->status));
-      });
+  jobs_.post(name, [this, job] { run_load(job); }, [job] { job->done(std::move(job->status)); });
 }
 
-void ModelRepository::run_load(LoadJob& job) {
-  job.status = load_now(job);
-  if (job.waits) return;
+void ModelRepository::run_load(const StepLoads::JobPtr& job) {
+  job->status = load_now(*job);
+  if (job->waits) return park(job);
   std::vector<Follower> followers;
   {
     MutexLock lock(mutex_);
-    step_loads_.end(job.name);
-    followers = followers_locked(job.name);
+    step_loads_.end(job->name);
+    followers = followers_locked(job->name);
   }
-  tell(followers, job.name, job.status.has_value());
+  tell(followers, job->name, job->status.has_value());
   resume_parked();
 }
 
 Status ModelRepository::load_now(LoadJob& job) {
+  const std::string& name = job.name;
+  const bool has_waited = std::exchange(job.waits, false);
   {
     MutexLock lock(mutex_);
     if (shutting_down_) return error::unavailable("the server is shutting down");
+    if (has_waited && step_loads_.unload_pending(name)) {
+      return error::unavailable("model '{}' was unloaded before its steps were ready",
+                                log::printable(name));
+    }
     ++under_way_;
   }
-  const std::string& name = job.name;
   const std::vector<storage::LocalFolder> from = folders();
   const auto loaded = updater_.load(from, name, job.request);
   job.waits = loaded && *loaded == ModelUpdater::LoadEnd::kWaitsForSteps;
@@ -207,24 +199,13 @@ LoadCounts ModelRepository::load_counts() const {
   return counts_;
 }
 
-void ModelRepository::unload(const std::string& name, bool with_steps) {
-  std::vector<std::string> steps;
-  if (with_steps) steps = steps_to_unload(name);
-  jobs_.run_or_post(name, [this, name] { unload_now(name, Catalog::Afterwards::kRemember); });
-  for (const std::string& step : steps) unload(step, true);
-}
-
 void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards afterwards) {
-  std::vector<StepLoads::JobPtr> parked;
   {
     MutexLock lock(mutex_);
     asked_for_.erase(name);
     step_loads_.forget(name);
-    parked = step_loads_.take(name);
-  }
-  for (const auto& job : parked) {
-    end_parked(*job, error::unavailable("model '{}' was unloaded before its steps were ready",
-                                        log::printable(name)));
+    step_loads_.end_unload(name);
+    --requests_;
   }
   if (!updater_.unload(name, afterwards)) {
     log::info("model '{}' is to be unloaded and was not loaded", log::printable(name));
@@ -242,22 +223,6 @@ void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards af
                                     if (const auto model = weak.lock()) model->shut_down();
                                   }
                                 });
-}
-
-void ModelRepository::list(OnIndex done) {
-  if (options_.mode != ControlMode::kExplicit) return done(index());
-  listing_.post([this, done = std::move(done)]() mutable {
-    std::set<std::string> unknown;
-    for (const storage::LocalFolder& folder : folders()) {
-      const auto names = folder.list_models();
-      if (names) unknown.insert(names->begin(), names->end());
-    }
-    std::vector<VersionStatus> lines = index();
-    for (const VersionStatus& line : lines) unknown.erase(line.model);
-    for (const std::string& name : unknown) lines.push_back({name, "", VersionState::kUnknown, ""});
-    std::ranges::stable_sort(lines, {}, &VersionStatus::model);
-    done(std::move(lines));
-  });
 }
 
 void ModelRepository::first_load_ended(const std::string& name, bool loaded) {

@@ -77,6 +77,10 @@ class ModelRepository {
     std::function<void(const LoadSummary&)> on_loaded;
   };
   static constexpr std::string_view kEveryModel = "*";
+  // Of load() and unload() together: those that have not ended. Of list(): those that wait for the
+  // disk.
+  static constexpr std::size_t kMostRequests = 10'000;
+  static constexpr std::size_t kMostListings = 1'000;
 
   explicit ModelRepository(Options options);
   ~ModelRepository();
@@ -101,8 +105,9 @@ class ModelRepository {
   // Every version of every model with its state, in order.
   std::vector<VersionStatus> index() const { return catalog_->index(); }
   // The same with the models that lie in the repository and were never loaded (UNKNOWN). `done` is
-  // called at once where there can be none, otherwise on a thread that may read the disk.
-  using OnIndex = std::move_only_function<void(std::vector<VersionStatus>)>;
+  // called at once where there can be none, otherwise on a thread that may read the disk. Errors,
+  // at once: kUnavailable beyond kMostListings.
+  using OnIndex = std::move_only_function<void(Result<std::vector<VersionStatus>>)>;
   void list(OnIndex done) PROA_EXCLUDES(mutex_);
   // The versions of the model that are ready, ascending; empty for unknown models.
   std::vector<std::int64_t> ready_versions(std::string_view name) const;
@@ -115,14 +120,16 @@ class ModelRepository {
   // what is there and are swapped when all are ready: no request is dropped. A failed load leaves
   // the old versions. An ensemble is loaded when the loads of its steps have ended; in kExplicit
   // mode those that are not there are loaded for it. `done` is called on a load thread. Whether
-  // clients may ask for it is for the front ends to know.
+  // clients may ask for it is for the front ends to know. Errors, at once: kUnavailable beyond
+  // kMostRequests.
   void load(const std::string& name, LoadRequest request,
             std::move_only_function<void(Status)> done) PROA_EXCLUDES(mutex_);
   // Takes the model down, after the loads of it that were asked for before; returns before they and
   // its requests have ended. Nothing happens for models that are not loaded. `with_steps`: of an
   // ensemble also the steps that were loaded because of it alone. An ensemble whose step goes is
-  // not ready until the step is back.
-  void unload(const std::string& name, bool with_steps = false) PROA_EXCLUDES(mutex_);
+  // not ready until the step is back; one whose load waits for its steps waits no longer. Errors:
+  // kUnavailable beyond kMostRequests.
+  Status unload(const std::string& name, bool with_steps = false) PROA_EXCLUDES(mutex_);
 
   // Waits until the first load of every model has ended; false when `deadline` came first.
   bool wait_until_loaded(TimePoint deadline) PROA_EXCLUDES(mutex_);
@@ -144,15 +151,18 @@ class ModelRepository {
                                     std::move_only_function<void(Status)> done)
       PROA_REQUIRES(mutex_);
   void post(StepLoads::JobPtr job);
-  void run_load(LoadJob& job) PROA_EXCLUDES(mutex_);
+  void run_load(const StepLoads::JobPtr& job) PROA_EXCLUDES(mutex_);
   Status load_now(LoadJob& job) PROA_EXCLUDES(mutex_);
+  Status check_room_locked(const std::string& name) const PROA_REQUIRES(mutex_);
+  void end_request() PROA_EXCLUDES(mutex_);
+  void take_down(const std::string& name, bool with_steps) PROA_EXCLUDES(mutex_);
+  void post_unload(const std::string& name, Catalog::Afterwards afterwards) PROA_EXCLUDES(mutex_);
   void unload_now(const std::string& name, Catalog::Afterwards afterwards) PROA_EXCLUDES(mutex_);
 
   Result<bool> steps_settled(const std::string& name, const config::Ensemble* ensemble,
                              bool from_request) PROA_EXCLUDES(mutex_);
-  void park(StepLoads::JobPtr job) PROA_EXCLUDES(mutex_);
+  void park(const StepLoads::JobPtr& job) PROA_EXCLUDES(mutex_);
   void resume_parked() PROA_EXCLUDES(mutex_);
-  void end_parked(LoadJob& job, Status status) PROA_EXCLUDES(mutex_);
   // An ensemble, and whether a load of it is to come.
   struct Follower {
     std::string name;
@@ -169,6 +179,7 @@ class ModelRepository {
   std::vector<std::string> steps_to_unload(const std::string& ensemble) const PROA_EXCLUDES(mutex_);
 
   void first_load_ended(const std::string& name, bool loaded) PROA_EXCLUDES(mutex_);
+  std::vector<VersionStatus> index_with_unknown() const PROA_EXCLUDES(mutex_);
 
   void poll() PROA_EXCLUDES(mutex_);
   void act(const PollPolicy::Actions& actions) PROA_EXCLUDES(mutex_);
@@ -185,6 +196,8 @@ class ModelRepository {
   std::size_t under_way_ PROA_GUARDED_BY(mutex_) = 0;  // loads that a thread is busy with
   LoadSummary summary_ PROA_GUARDED_BY(mutex_);
   LoadCounts counts_ PROA_GUARDED_BY(mutex_);
+  std::size_t requests_ PROA_GUARDED_BY(mutex_) = 0;  // loads and unloads that were asked for
+  std::size_t listings_ PROA_GUARDED_BY(mutex_) = 0;
   StepLoads step_loads_ PROA_GUARDED_BY(mutex_);
   // Models that were loaded for their own sake and not as the steps of ensembles.
   std::set<std::string> asked_for_ PROA_GUARDED_BY(mutex_);

@@ -45,7 +45,7 @@ void ModelRepository::act(const PollPolicy::Actions& actions) {
   }
   for (const std::string& name : actions.unload) {
     log::info("model '{}': its folder is gone", log::printable(name));
-    jobs_.run_or_post(name, [this, name] { unload_now(name, Catalog::Afterwards::kForget); });
+    post_unload(name, Catalog::Afterwards::kForget);
   }
 }
 

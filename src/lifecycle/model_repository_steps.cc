@@ -33,39 +33,24 @@ Result<bool> ModelRepository::steps_settled(const std::string& name,
   return !pending;
 }
 
-// Keeps the load until its steps' have ended, which may be so by now.
-void ModelRepository::park(StepLoads::JobPtr job) {
+// Keeps the load at its place, before what was asked for later, until its steps' have ended, which
+// may be so by now.
+void ModelRepository::park(const StepLoads::JobPtr& job) {
+  jobs_.hold(job->name);
   {
     MutexLock lock(mutex_);
-    step_loads_.park(std::move(job));
+    step_loads_.park(job);
   }
   resume_parked();
 }
 
 void ModelRepository::resume_parked() {
   std::vector<StepLoads::JobPtr> ready;
-  bool ending = false;
   {
     MutexLock lock(mutex_);
     ready = step_loads_.take_ready();
-    ending = shutting_down_;
   }
-  for (auto& job : ready) {
-    job->waits = false;
-    if (ending) {
-      end_parked(*job, error::unavailable("the server is shutting down"));
-    } else {
-      post(std::move(job));
-    }
-  }
-}
-
-void ModelRepository::end_parked(LoadJob& job, Status status) {
-  {
-    MutexLock lock(mutex_);
-    step_loads_.end(job.name);
-  }
-  job.done(std::move(status));
+  for (const StepLoads::JobPtr& job : ready) jobs_.resume(job->name);
 }
 
 // The ensembles that the model is a step of.
@@ -94,7 +79,8 @@ void ModelRepository::tell_ensembles(const std::string& step) {
 void ModelRepository::tell(const std::vector<Follower>& followers, const std::string& step,
                            bool loaded) {
   for (const Follower& follower : followers) {
-    jobs_.run_or_post(follower.name,
+    // At once, even while a load of it waits: readiness follows what is there now.
+    jobs_.run_between(follower.name,
                       [this, follower, step, loaded] { recheck_ensemble(follower, step, loaded); });
   }
 }

@@ -247,14 +247,14 @@ TEST_F(ModelRepositoryTest, UnloadRefusesNewRequestsAndLetsOldOnesEnd) {
   add_model("m", kPuppet);
   const auto repository = started();
   infer(*repository->find("m", ""), "a");
-  repository->unload("m");
+  ASSERT_TRUE(repository->unload("m"));
   EXPECT_THAT(states(*repository), ElementsAre("m/1 UNLOADING"));
   EXPECT_EQ(repository->find("m", "").error().message,
             "Request for unknown model: 'm' has no available versions: unloaded");
   backend_.puppet().finish();
   EXPECT_EQ(answers_.ids(), "a");
   EXPECT_THAT(states(*repository), ElementsAre("m/1 UNAVAILABLE"));
-  repository->unload("none");
+  ASSERT_TRUE(repository->unload("none"));
 
   ASSERT_TRUE(load(*repository, "m"));
   EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
@@ -338,7 +338,7 @@ TEST_F(ModelRepositoryTest, FindsWhileModelsComeAndGo) {
     });
   }
   for (int i = 0; i < 30; ++i) {
-    repository->unload("fickle");
+    EXPECT_TRUE(repository->unload("fickle"));
     EXPECT_TRUE(load(*repository, "fickle"));
     temp_.write("repo/fickle/1/weights", std::to_string(i));
     EXPECT_TRUE(load(*repository, "fickle"));

@@ -7,11 +7,21 @@
 
 namespace proa::lifecycle {
 
+namespace {
+
+void count_down(std::map<std::string, int>& counts, const std::string& name) {
+  const auto found = counts.find(name);
+  if (found != counts.end() && --found->second == 0) counts.erase(found);
+}
+
+}  // namespace
+
 void StepLoads::end(const std::string& name) {
   resumed_.erase(name);
-  const auto found = pending_.find(name);
-  if (found != pending_.end() && --found->second == 0) pending_.erase(found);
+  count_down(pending_, name);
 }
+
+void StepLoads::end_unload(const std::string& name) { count_down(unloads_, name); }
 
 void StepLoads::set_steps(const std::string& name, std::set<std::string> steps, bool from_request) {
   if (steps.empty()) return forget(name);
@@ -62,24 +72,14 @@ bool StepLoads::steps_pending(const std::string& name) const {
                              [this](const std::string& step) { return pending(step); });
 }
 
-template <class Wanted>
-std::vector<StepLoads::JobPtr> StepLoads::take_if(Wanted wanted) {
-  const auto rest = std::stable_partition(parked_.begin(), parked_.end(),
-                                          [&](const JobPtr& job) { return !wanted(*job); });
-  std::vector<JobPtr> taken(rest, parked_.end());
-  parked_.erase(rest, parked_.end());
-  return taken;
-}
-
 std::vector<StepLoads::JobPtr> StepLoads::take_ready() {
-  std::vector<JobPtr> ready =
-      take_if([this](const LoadJob& job) { return !steps_pending(job.name); });
+  const auto rest = std::stable_partition(
+      parked_.begin(), parked_.end(),
+      [this](const JobPtr& job) { return steps_pending(job->name) && !unload_pending(job->name); });
+  std::vector<JobPtr> ready(rest, parked_.end());
+  parked_.erase(rest, parked_.end());
   for (const JobPtr& job : ready) resumed_.insert(job->name);
   return ready;
-}
-
-std::vector<StepLoads::JobPtr> StepLoads::take(const std::string& name) {
-  return take_if([&](const LoadJob& job) { return job.name == name; });
 }
 
 }  // namespace proa::lifecycle

@@ -20,7 +20,7 @@ struct LoadJob {
   LoadRequest request;
   std::move_only_function<void(Status)> done;
   Status status;
-  bool waits = false;  // for its steps; it comes again
+  bool waits = false;  // for its steps, at its place; it is run again
 };
 
 // Which models are steps of which ensembles, which loads have not ended, and which of them wait
@@ -34,6 +34,10 @@ class StepLoads {
   void begin(const std::string& name) { ++pending_[name]; }
   void end(const std::string& name);
   bool pending(const std::string& name) const { return pending_.contains(name); }
+  // The same of unloads.
+  void begin_unload(const std::string& name) { ++unloads_[name]; }
+  void end_unload(const std::string& name);
+  bool unload_pending(const std::string& name) const { return unloads_.contains(name); }
 
   // What the model's configuration says: its steps, none when it is no ensemble. `from_request`: a
   // client sent it, so that loading the folder would not bring it back.
@@ -51,11 +55,10 @@ class StepLoads {
   bool steps_pending(const std::string& name) const;
   // A job of that model has waited for its steps, and has not ended: what it still lacks, it lacks.
   bool has_waited(const std::string& name) const { return resumed_.contains(name); }
-  // Keeps a job until steps_pending() is false for it.
+  // Keeps a job until steps_pending() is false for it, or its model is to be unloaded.
   void park(JobPtr job) { parked_.push_back(std::move(job)); }
-  // The jobs that need not wait any more, or those of that model, in the order in which they came.
+  // The jobs that need not wait any more, in the order in which they came.
   std::vector<JobPtr> take_ready();
-  std::vector<JobPtr> take(const std::string& name);
 
  private:
   struct Ensemble {
@@ -63,12 +66,11 @@ class StepLoads {
     bool from_request = false;
   };
 
-  template <class Wanted>
-  std::vector<JobPtr> take_if(Wanted wanted);
   bool find_way(const std::string& from, const std::string& to, std::set<std::string>& seen,
                 std::vector<std::string>& way) const;
 
   std::map<std::string, int> pending_;  // loads by model, at least one
+  std::map<std::string, int> unloads_;  // the same
   std::map<std::string, Ensemble> ensembles_;
   std::vector<JobPtr> parked_;
   std::set<std::string> resumed_;

@@ -33,17 +33,24 @@ TEST(StepLoadsTest, AJobWaitsUntilAllLoadsOfItsStepsHaveEnded) {
   EXPECT_FALSE(loads.has_waited("e"));
 }
 
-TEST(StepLoadsTest, EveryParkedJobComesBack) {
+TEST(StepLoadsTest, AJobOfAModelThatIsToBeUnloadedWaitsNoLonger) {
   StepLoads loads;
-  loads.set_steps("e", {"a"}, false);
+  for (const char* name : {"e", "f", "g"}) loads.set_steps(name, {"a"}, false);
   loads.begin("a");
-  const StepLoads::JobPtr first = job("e"), second = job("e"), other = job("f");
-  loads.set_steps("f", {"a"}, false);
-  for (const auto& each : {first, other, second}) loads.park(each);
-  EXPECT_THAT(loads.take("e"), ElementsAre(first, second));
-  EXPECT_THAT(loads.take("e"), IsEmpty());
+  const StepLoads::JobPtr first = job("e"), second = job("f"), third = job("g");
+  for (const auto& each : {first, second, third}) loads.park(each);
+  loads.begin_unload("f");
+  loads.begin_unload("f");
+  EXPECT_THAT(loads.take_ready(), ElementsAre(second));
+  loads.park(second);
+  loads.end_unload("f");
+  EXPECT_TRUE(loads.unload_pending("f"));
+  EXPECT_THAT(loads.take_ready(), ElementsAre(second));
+  loads.end_unload("f");
+  loads.park(second);
+  EXPECT_THAT(loads.take_ready(), IsEmpty());
   loads.end("a");
-  EXPECT_THAT(loads.take_ready(), ElementsAre(other));
+  EXPECT_THAT(loads.take_ready(), ElementsAre(first, third, second));
 }
 
 TEST(StepLoadsTest, KnowsWhoseStepAModelIs) {

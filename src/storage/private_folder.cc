@@ -1,7 +1,6 @@
 #include "storage/private_folder.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,26 +34,13 @@ int write_all(int fd, std::string_view content) {
 }  // namespace
 
 Result<std::shared_ptr<PrivateFolder>> PrivateFolder::create() {
-  std::error_code failed;
-  const fs::path parent = fs::temp_directory_path(failed);
-  if (failed) return error::internal("no folder for temporary files: {}", failed.message());
-  std::string pattern = (parent / "proa-XXXXXX").native();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    return error::internal("no temporary folder can be made in '{}': {}",
-                           log::printable(parent.native()), reason(errno));
-  }
-  return std::shared_ptr<PrivateFolder>(new PrivateFolder(pattern));
-}
-
-PrivateFolder::~PrivateFolder() {
-  std::error_code failed;
-  fs::remove_all(path_, failed);
-  if (failed) log::warn("temporary folder '{}' stays: {}", path_.native(), failed.message());
+  PROA_ASSIGN(auto folder, TemporaryFolder::create());
+  return std::shared_ptr<PrivateFolder>(new PrivateFolder(std::move(folder)));
 }
 
 Status PrivateFolder::write(std::string_view relative, std::string_view content) {
   PROA_TRY(check_relative_path(relative));
-  const fs::path file = path_ / relative;
+  const fs::path file = path() / relative;
   if (!file.has_filename() || file.filename() == ".") {
     return error::invalid_argument("'{}' does not name a file", log::printable(relative));
   }

@@ -5,12 +5,14 @@ import signal
 import threading
 import time
 
+import grpc
 import numpy as np
 import pytest
 import tritonclient.utils
+from tritonclient.grpc import service_pb2, service_pb2_grpc
 
 from clients import connect, infer
-from python_models import ENVIRONMENT, IDENTITY, write_python
+from python_models import ENVIRONMENT, IDENTITY, tensor, write_python
 from waiting import wait_until
 
 ONES = np.ones((1, 4), np.float32)
@@ -76,6 +78,42 @@ def test_a_worker_that_ends_costs_what_it_held(serve, tmp_path, value, how):
             assert client.is_model_ready("dangerous")
         assert np.array_equal(infer(api, client, "other", ONES), ONES)
     assert f"the worker process of 'dangerous_0' {how}" in server.log()
+
+
+# Sixteen responses of 1 MiB to a request.
+CHATTY = '''
+import numpy as np
+import triton_python_backend_utils as pb_utils
+class TritonPythonModel:
+    def execute(self, requests):
+        for request in requests:
+            sender = request.get_response_sender()
+            for number in range(16):
+                out = pb_utils.Tensor("OUTPUT0", np.full((1, 1 << 18), number, np.float32))
+                sender.send(pb_utils.InferenceResponse([out]))
+            sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+'''
+
+
+def test_a_worker_that_waits_for_a_slow_reader_does_not_hang(serve, tmp_path):
+    write_python(tmp_path, "chatty", CHATTY, outputs=[tensor("OUTPUT0", dims=[-1])],
+                 extra="model_transaction_policy { decoupled: true }", execute_timeout_s=1)
+    write_python(tmp_path, "dangerous", DANGEROUS, execute_timeout_s=1)
+    server = serve(tmp_path, environment=ENVIRONMENT)
+    request = service_pb2.ModelInferRequest(model_name="chatty", raw_input_contents=[ONES.tobytes()])
+    request.inputs.add(name="INPUT0", datatype="FP32", shape=ONES.shape)
+    with grpc.insecure_channel(server.grpc) as channel:
+        answers = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelStreamInfer(iter([request]))
+        values = [np.frombuffer(next(answers).infer_response.raw_output_contents[0], np.float32)[0]]
+        # Reads nothing while another worker gets its time-out, twice.
+        for _ in range(2):
+            assert "did not answer within 1 s" in failure(server, row(-3, 0, 0, 0)).message()
+        for answer in answers:
+            assert not answer.error_message
+            values += [np.frombuffer(content, np.float32)[0]
+                       for content in answer.infer_response.raw_output_contents]
+    assert values == list(range(16))
+    assert "worker process of 'chatty_0'" not in server.log()
 
 
 def test_requests_behind_a_dying_one_are_not_lost(serve, tmp_path):

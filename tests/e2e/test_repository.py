@@ -2,6 +2,7 @@
 import base64
 import http.client
 import json
+import os
 import pathlib
 import threading
 
@@ -82,7 +83,7 @@ def test_a_request_brings_configuration_and_files(serve, tmp_path, protocol):
         # A model that is in no repository.
         client.load_model("new", config="{}", files={"file:1/model.onnx": onnx_add(3)})
         assert added((api, client), "new") == 3
-        temporary = [path for path in pathlib.Path("/tmp").glob("proa-*/new/1/model.onnx")
+        temporary = [path for path in pathlib.Path("/tmp").glob("proa-temporary-*/new/1/model.onnx")
                      if path.owner() == pathlib.Path(tmp_path).owner()]
         assert temporary
         client.unload_model("new")
@@ -91,6 +92,32 @@ def test_a_request_brings_configuration_and_files(serve, tmp_path, protocol):
         # Without them: what lies in the repository.
         client.load_model("m")
         assert added((api, client)) == 10
+
+
+def test_files_that_a_killed_server_left_are_removed(serve, tmp_path):
+    models, temporary = tmp_path / "models", tmp_path / "temporary"
+    for folder in (models, temporary):
+        folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+
+    def start_with_files():
+        before = set(temporary.iterdir())
+        server = serve(models, EXPLICIT, environment=environment)
+        with connect(server, "http") as (_, client):
+            client.load_model("new", config="{}", files={"file:1/model.onnx": onnx_add(3)})
+        return server, set(temporary.iterdir()) - before
+
+    killed, left = start_with_files()
+    serving, kept = start_with_files()
+    killed.kill()
+    assert left and kept and set(temporary.iterdir()) == left | kept
+    started = serve(models, EXPLICIT, environment=environment)
+    assert set(temporary.iterdir()) == kept
+    assert f"temporary folder '{left.pop()}' of a process that was killed: removed" in started.log()
+    with connect(serving, "http") as (api, client):
+        assert added((api, client), "new") == 3
+    serving.stop()
+    assert not set(temporary.iterdir())
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -179,11 +206,13 @@ def test_the_start_takes_the_models_that_are_named(serve, tmp_path):
         write_identity(tmp_path, name)
     server = serve(tmp_path, EXPLICIT, "--load-model=a", "--load-model", "c", "--load-model=none")
     with connect(server, "grpc") as (_, client):
-        lines = index(client, "grpc")
-        assert lines[("a", "1")][0] == lines[("c", "1")][0] == "READY"
-        assert lines[("b", "")] == ("", "")
-        state, reason = lines[("none", "")]
-        assert state == "UNAVAILABLE" and "no folder 'none'" in reason
+        # Nothing stays of a model that is nowhere, as when a client asks for one.
+        with pytest.raises(InferenceServerException, match="no folder 'neither'"):
+            client.load_model("neither")
+        assert index(client, "grpc") == {("a", "1"): ("READY", ""), ("b", ""): ("", ""),
+                                         ("c", "1"): ("READY", "")}
+    assert "model 'none': there is no folder 'none'" in server.log()
+    assert "2 model(s) ready, 1 failed" in server.log()
     everything = serve(tmp_path, EXPLICIT, "--load-model=*")
     with connect(everything, "http") as (_, client):
         assert all(state == "READY" for state, _ in index(client, "http").values())

@@ -1,6 +1,5 @@
 #include "backends/python/calls.h"
 
-#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -189,8 +188,7 @@ Status Calls::infer(std::uint64_t call, Incoming& message, int depth) {
   request->sequence_start = (flags & kSequenceStart) != 0;
   request->sequence_end = (flags & kSequenceEnd) != 0;
   request->priority = priority;
-  request->timeout =
-      std::chrono::microseconds(std::min<std::uint64_t>(timeout_us, INT64_MAX / 2000));
+  request->timeout = core::queue_timeout(timeout_us);
   request->depth = depth;
   request->times.received = options_.clock->now();
   request->cancellation = std::make_shared<CancellationToken>();

@@ -17,15 +17,6 @@ constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int) * kMostBlocksPerPac
 
 }  // namespace
 
-OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-OwnedFd::~OwnedFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<Channel::Pair> Channel::create(Timer& timer) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {

@@ -11,27 +11,12 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/owned_fd.h"
 #include "base/result.h"
 #include "base/timer.h"
 #include "tensor/shared_memory.h"
 
 namespace proa::backends::python {
-
-// A file descriptor of our own. Threading: a plain value.
-class OwnedFd {
- public:
-  OwnedFd() = default;
-  explicit OwnedFd(int fd) : fd_(fd) {}
-  OwnedFd(OwnedFd&& other) noexcept : fd_(other.release()) {}
-  OwnedFd& operator=(OwnedFd&& other) noexcept;
-  ~OwnedFd();
-
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_ = -1;
-};
 
 // The server's end of the socket to one worker process: whole packets, with descriptors.
 // Life: by shared_ptr. Threading: send() by any thread, receive() by one.

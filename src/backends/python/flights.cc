@@ -114,7 +114,7 @@ void Flights::hold_back(const core::Request& request, std::uint64_t number, std:
   if (slot == 0) return;
   page_->pause(slot, number);
   request.sink->when_credit([page = page_, slot, number, on_credit = on_credit_] {
-    page->go_on(slot);
+    page->go_on(slot, number);
     on_credit(number);
   });
 }
@@ -154,11 +154,27 @@ std::vector<Flight> Flights::take_all() {
   return all;
 }
 
-TimePoint Flights::oldest() const {
+TimePoint Flights::oldest() {
+  const TimePoint now = clock_.now();
+  const std::uint64_t begun = page_->begun();
   TimePoint oldest = kNever;
+  bool any_held_back = false;
   MutexLock lock(mutex_);
-  for (const auto& [first, flight] : flights_) oldest = std::min(oldest, flight.heard);
+  for (auto& [first, flight] : flights_) {
+    const bool held_back = is_held_back(flight);
+    any_held_back |= held_back;
+    // What the worker has not begun waits behind those that are held back.
+    if (held_back || (any_held_back && first > begun)) flight.heard = now;
+    oldest = std::min(oldest, flight.heard);
+  }
   return oldest;
+}
+
+bool Flights::is_held_back(const Flight& flight) const {
+  for (std::size_t i = 0; i < flight.slots.size(); ++i) {
+    if (!flight.ended[i] && page_->is_paused(flight.slots[i], flight.first + i)) return true;
+  }
+  return false;
 }
 
 }  // namespace proa::backends::python

@@ -59,7 +59,9 @@ class Flights {
   // All that are left, in their order; they are the caller's. No other is taken any more.
   std::vector<Flight> take_all() PROA_EXCLUDES(mutex_);
   // When the worker was last heard of by the batch that waits longest; kNever when there is none.
-  TimePoint oldest() const PROA_EXCLUDES(mutex_);
+  // While the worker must not answer a request, because its client does not take what it has, the
+  // worker counts as heard of: to be called several times within the shortest limit.
+  TimePoint oldest() PROA_EXCLUDES(mutex_);
 
   // The greatest depth of the requests that the worker has.
   int depth() const PROA_EXCLUDES(mutex_);
@@ -73,6 +75,7 @@ class Flights {
   void end(Flight& flight, std::size_t index) PROA_EXCLUDES(mutex_);
   void say(Flight& flight, std::size_t index, WorkerResponse& response);
   void hold_back(const core::Request& request, std::uint64_t number, std::uint32_t slot);
+  bool is_held_back(const Flight& flight) const;
 
   const config::ModelConfig& config_;
   const std::shared_ptr<StatusPage> page_;

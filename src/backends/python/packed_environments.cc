@@ -1,24 +1,21 @@
 #include "backends/python/packed_environments.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "backends/python/process.h"
 #include "base/log.h"
-#include "base/text.h"
+#include "base/owned_fd.h"
+#include "base/temporary_folder.h"
 
 namespace proa::backends::python {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "proa-environment-";
 constexpr std::chrono::hours kLongest{1};
 
 // Changes when the file does.
@@ -30,20 +27,6 @@ Result<std::string> stamp_of(const fs::path& archive) {
   }
   return fmt::format("{}:{}:{}:{}.{}", status.st_dev, status.st_ino, status.st_size,
                      status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-}
-
-// Removes the folders of processes that are gone.
-void sweep(const fs::path& temporary) {
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(temporary, failed)) {
-    const std::string file = entry.path().filename().native();
-    std::string_view name = file;
-    if (!name.starts_with(kPrefix)) continue;
-    name.remove_prefix(kPrefix.size());
-    const auto pid = parse_number<pid_t>(name.substr(0, name.find('-')));
-    if (!pid || ::kill(*pid, 0) == 0 || errno != ESRCH) continue;
-    fs::remove_all(entry.path(), failed);
-  }
 }
 
 // Runs a program to its end. Errors: kInvalidArgument when it fails.
@@ -60,18 +43,20 @@ Status run(const fs::path& program, std::vector<std::string> arguments) {
 }
 
 Result<PackedEnvironments::Folder> unpack_into_new(const fs::path& archive) {
-  const fs::path temporary = fs::temp_directory_path();
-  sweep(temporary);
-  std::string name = (temporary / fmt::format("{}{}-XXXXXX", kPrefix, ::getpid())).native();
-  if (::mkdtemp(name.data()) == nullptr) {
-    return error::resource_exhausted("no folder '{}': {}", name, std::strerror(errno));
+  struct Unpacked {
+    std::unique_ptr<TemporaryFolder> temporary;
+    fs::path path;
+  };
+  const auto unpacked = std::make_shared<Unpacked>();
+  PROA_ASSIGN(unpacked->temporary, TemporaryFolder::create());
+  // Below it: an archive may say who may enter the folder that it is unpacked into.
+  unpacked->path = unpacked->temporary->path() / "environment";
+  const PackedEnvironments::Folder folder(unpacked, &unpacked->path);
+  std::error_code failed;
+  if (!fs::create_directory(*folder, failed)) {
+    return error::internal("'{}' cannot be made: {}", folder->native(), failed.message());
   }
-  PackedEnvironments::Folder folder(new fs::path(name), [](const fs::path* gone) {
-    std::error_code ignored;
-    fs::remove_all(*gone, ignored);
-    delete gone;
-  });
-  Status status = run("/bin/tar", {"-xf", archive.native(), "-C", name});
+  Status status = run("/bin/tar", {"-xf", archive.native(), "-C", folder->native()});
   // Paths of the machine it was packed on, in scripts and libraries.
   if (const fs::path mend = *folder / "bin" / "conda-unpack"; status && fs::exists(mend)) {
     status = run(*folder / "bin" / "python", {mend.native()});

@@ -11,9 +11,8 @@
 namespace proa::backends::python {
 
 // Environments that come as one archive, as conda-pack makes them, unpacked into temporary folders:
-// once for each state of an archive, whichever models use it. A folder goes with its last user;
-// what a killed process left is removed by the next one that unpacks. Threading: thread-safe;
-// unpack() blocks for as long as that takes.
+// once for each state of an archive, whichever models use it. A folder goes with its last user.
+// Threading: thread-safe; unpack() blocks for as long as that takes.
 class PackedEnvironments {
  public:
   // The folder, which goes with the last reference.
@@ -22,7 +21,7 @@ class PackedEnvironments {
   // Whether the name of a file says that it is an archive.
   static bool is_archive(const std::filesystem::path& path);
 
-  // Errors: kNotFound; kInvalidArgument with what tar says; kResourceExhausted.
+  // Errors: kNotFound; kInvalidArgument with what tar says; kInternal.
   Result<Folder> unpack(const std::filesystem::path& archive) PROA_EXCLUDES(mutex_);
 
  private:

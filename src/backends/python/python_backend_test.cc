@@ -4,6 +4,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/temporary_folder.h"
 #include "base/testing/temp_folder.h"
 #include "core/model.h"
 #include "core/testing/model_runtime.h"
@@ -102,11 +103,15 @@ TEST_F(PythonBackendTest, UnpacksAnEnvironmentAndRemovesItInTheEnd) {
   config_.parameters["EXECUTION_ENV_PATH"] = "$$TRITON_MODEL_DIRECTORY/env.tar.gz";
   const auto temporary = folder_.make_folder("temporary");
   ::setenv("TMPDIR", temporary.c_str(), 1);
-  folder_.make_folder("temporary/proa-environment-999999999-left");
   for (int i = 0; i < 2; ++i) {
     const auto model = load(kDouble);
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_EQ(std::distance(begin(std::filesystem::directory_iterator(temporary)), {}), 1);
+    // Whoever may enter "." of the archive, and a sweep leaves it.
+    TemporaryFolder::sweep();
+    const auto unpacked = std::filesystem::directory_iterator(temporary);
+    EXPECT_EQ(unpacked->status().permissions(), std::filesystem::perms::owner_all);
+    EXPECT_TRUE(std::filesystem::exists(unpacked->path() / "environment/bin/python3"));
   }
   backend_.reset();
   while (!std::filesystem::is_empty(temporary)) std::this_thread::yield();

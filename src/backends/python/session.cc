@@ -213,7 +213,7 @@ void Session::log(Incoming& message) {
   log_lines(level, where, reader.get_string());
 }
 
-std::optional<std::string> Session::overdue(TimePoint stopped) const {
+std::optional<std::string> Session::overdue(TimePoint stopped) {
   const TimePoint now = plan_.clock->now();
   const auto late = [now](TimePoint since, std::chrono::seconds limit) {
     return since != kNever && limit.count() > 0 && now > deadline_after(since, limit);

@@ -82,7 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Status take_responses(Incoming& message);
   void log(Incoming& message);
   // What to end the process for, if anything: no answer for too long.
-  std::optional<std::string> overdue(TimePoint stopped) const;
+  std::optional<std::string> overdue(TimePoint stopped);
   void check_ready(WorkerState& state);
   std::string end_of(std::string why);
 

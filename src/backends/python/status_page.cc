@@ -33,11 +33,25 @@ void StatusPage::give_back(std::uint32_t slot) {
   free_.push_back(slot);
 }
 
+void StatusPage::go_on(std::uint32_t slot, std::uint64_t number) {
+  if (slot == 0) return;
+  auto paused = static_cast<std::uint32_t>(number);
+  field(slot, 4).compare_exchange_strong(paused, 0, std::memory_order_release);
+}
+
+bool StatusPage::is_paused(std::uint32_t slot, std::uint64_t number) const {
+  return slot != 0 &&
+         field(slot, 4).load(std::memory_order_acquire) == static_cast<std::uint32_t>(number);
+}
+
+std::atomic_ref<std::uint32_t> StatusPage::field(std::uint32_t slot, std::size_t offset) const {
+  std::byte* const at = buffer_.data() + 64 + std::size_t{8} * slot + offset;
+  return std::atomic_ref(*reinterpret_cast<std::uint32_t*>(at));
+}
+
 void StatusPage::write(std::uint32_t slot, std::size_t offset, std::uint64_t number) {
   if (slot == 0) return;
-  std::byte* const field = buffer_.data() + 64 + std::size_t{8} * slot + offset;
-  std::atomic_ref(*reinterpret_cast<std::uint32_t*>(field))
-      .store(static_cast<std::uint32_t>(number), std::memory_order_release);
+  field(slot, offset).store(static_cast<std::uint32_t>(number), std::memory_order_release);
 }
 
 }  // namespace proa::backends::python

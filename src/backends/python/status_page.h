@@ -33,10 +33,13 @@ class StatusPage {
   void give_back(std::uint32_t slot) PROA_EXCLUDES(mutex_);
   void cancel(std::uint32_t slot, std::uint64_t number) { write(slot, 0, number); }
   void pause(std::uint32_t slot, std::uint64_t number) { write(slot, 4, number); }
-  void go_on(std::uint32_t slot) { write(slot, 4, 0); }
+  // Nothing happens when another request has the slot by now.
+  void go_on(std::uint32_t slot, std::uint64_t number);
+  bool is_paused(std::uint32_t slot, std::uint64_t number) const;
 
  private:
   explicit StatusPage(Buffer buffer);
+  std::atomic_ref<std::uint32_t> field(std::uint32_t slot, std::size_t offset) const;
   void write(std::uint32_t slot, std::size_t offset, std::uint64_t number);
 
   const Buffer buffer_;

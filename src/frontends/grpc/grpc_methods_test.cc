@@ -171,7 +171,7 @@ TEST_F(GrpcMethodsTest, WatchTellsChangesAndTheEnd) {
   EXPECT_THAT(told(), ElementsAre(HealthCheckResponse::SERVING));
   server.timer.advance(std::chrono::seconds(1));
   EXPECT_EQ(told().size(), 1u);
-  server.repository().unload("echo");
+  ASSERT_TRUE(server.repository().unload("echo"));
   server.timer.advance(std::chrono::seconds(1));
   EXPECT_THAT(told(), ElementsAre(HealthCheckResponse::SERVING, HealthCheckResponse::NOT_SERVING));
   EXPECT_FALSE(watch->exchange.ended);
