@@ -62,18 +62,29 @@ std::set<Implementation> others(Implementation wanted) {
   return set;
 }
 
-// Whether a step runs by that kernel.
-bool has_kernel(const engine::cuda::CudaModel& model, const engine::Choice& wanted) {
-  return std::ranges::any_of(
-      model.buckets().front().kernels.choices, [&](const engine::Choice& each) {
-        return each.implementation == wanted.implementation && each.variant == wanted.variant;
-      });
+// A kernel that must be among those that run.
+struct Wanted {
+  std::string signature;
+  engine::Choice choice;
+};
+
+bool has_kernel(const engine::cuda::CudaModel& model, const Wanted& wanted) {
+  const engine::cuda::CudaModel::Bucket& bucket = model.buckets().front();
+  for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+    const engine::Choice& each = bucket.kernels.choices[i];
+    if (bucket.kernels.by_step[i] != nullptr &&
+        each.implementation == wanted.choice.implementation &&
+        each.variant == wanted.choice.variant &&
+        engine::cuda::work_of(bucket.plan, bucket.kernels, i).signature == wanted.signature) {
+      return true;
+    }
+  }
+  return false;
 }
 
-// `wanted`: a kernel that must be among those that ran, if any.
 Status check_loaded(const engine::OperatorCase& each, const std::string& name,
-                    const engine::cuda::ModelOptions& options,
-                    const std::optional<engine::Choice>& wanted, Report& report) {
+                    const engine::cuda::ModelOptions& options, const std::optional<Wanted>& wanted,
+                    Report& report) {
   const Graph& graph = each.graph;
   auto model = engine::cuda::CudaModel::load(graph, options);
   if (!model) {
@@ -136,7 +147,7 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
         auto options = options_for(each.graph, own, false);
         options.tuning_cache = file;
         PROA_TRY(check_loaded(each, fmt::format("{} by {} {}", each.name, name_of(own), variant),
-                              options, choice, report));
+                              options, Wanted{step->signature, choice}, report));
       }
     }
   }

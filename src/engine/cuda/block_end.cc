@@ -11,8 +11,10 @@
 namespace proa::engine::cuda {
 namespace {
 
-constexpr int kThreads[] = {128, 256, 384, 512, 64, 192};
-constexpr int kSlices[] = {256, 128, 64, 32};
+// Few pixels want many small blocks.
+constexpr int kFewPixels = 16 * 1024;
+constexpr int kThreads[] = {256, 384, 512, 128}, kThreadsForFew[] = {128, 256, 64, 192};
+constexpr int kSlices[] = {256, 128, 64}, kSlicesForFew[] = {128, 64, 32};
 
 constexpr BlockEndWay kWays[] = {BlockEndWay::kHold, BlockEndWay::kStreamWeights,
                                  BlockEndWay::kReadAgain};
@@ -61,19 +63,20 @@ BlockEndShape shape_of(const Graph& graph, const Parts& parts) {
 }
 
 // All that fit, best guess first.
-std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape) {
+std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& limits) {
   std::vector<BlockEndTile> list;
+  const bool few = shape.n * shape.p * shape.q <= kFewPixels;
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
-      if (block_end_shared_bytes(shape, slice, way) > kBlockEndShared) continue;
-      for (const int threads : kThreads) {
+      if (block_end_shared_bytes(shape, slice, way) > limits.shared_bytes) continue;
+      for (const int threads : few ? std::span<const int>(kThreadsForFew) : kThreads) {
         if (threads <= block_end_threads(shape, way)) list.push_back({threads, slice, way});
       }
     }
   };
   add(shape.outputs);
   if (shape.next_outputs > 0) return list;
-  for (const int slice : kSlices) {
+  for (const int slice : few ? std::span<const int>(kSlicesForFew) : kSlices) {
     if (slice < shape.outputs) add(slice);
   }
   return list;
@@ -82,13 +85,13 @@ std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape) {
 class BlockEndKernel final : public StepKernel {
  public:
   BlockEndKernel(const BlockEndWork& work, const Parts& parts, const BlockEndShape& shape,
-                 const BlockEndTile& tile, int multiprocessors)
+                 const BlockEndTile& tile, const DeviceLimits& limits)
       : work_(work),
         sum_at_(parts.sum_at),
         next_at_(parts.next_at),
         shape_(shape),
         tile_(tile),
-        multiprocessors_(multiprocessors) {}
+        limits_(limits) {}
 
   Status launch(const Arguments& arguments, Libraries&, cudaStream_t stream) override {
     BlockEndWork work = work_;
@@ -98,7 +101,7 @@ class BlockEndKernel final : public StepKernel {
       input.x = inputs[at], input.weight = inputs[at + 1], input.bias = bias(at + 2);
     };
     read(work.first, sum_at_);
-    if (work.second.channels > 0) {
+    if (shape_.second_channels > 0) {
       read(work.second, 0);
     } else {
       work.residual = inputs[3];
@@ -109,7 +112,7 @@ class BlockEndKernel final : public StepKernel {
       work.z = arguments.output;
       work.y = arguments.second_output;
     }
-    PROA_CUDA(launch_block_end(work, shape_, tile_, multiprocessors_, stream));
+    PROA_CUDA(launch_block_end(work, shape_, tile_, limits_, stream));
     return {};
   }
 
@@ -118,17 +121,18 @@ class BlockEndKernel final : public StepKernel {
   std::size_t sum_at_, next_at_;
   BlockEndShape shape_;
   BlockEndTile tile_;
-  int multiprocessors_;
+  DeviceLimits limits_;
 };
 
 BlockEndInput input_of(const Graph& graph, const Node& node) {
   const ConvShape s = conv_shape(graph, node);
-  return {nullptr, nullptr, nullptr, s.c, s.h, s.w, s.stride_h};
+  return {nullptr, nullptr, nullptr, s.h, s.w, s.stride_h};
 }
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
+  PROA_ASSIGN(const DeviceLimits limits, device_limits());
   std::vector<std::string> list;
-  for (const BlockEndTile& tile : tiles_for(shape_of(graph, parts_of_block(graph, node)))) {
+  for (const BlockEndTile& tile : tiles_for(shape_of(graph, parts_of_block(graph, node)), limits)) {
     list.push_back(to_string(tile));
   }
   return list;
@@ -136,9 +140,10 @@ Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, 
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
+  PROA_ASSIGN(const DeviceLimits limits, device_limits());
   const Parts parts = parts_of_block(graph, node);
   const BlockEndShape shape = shape_of(graph, parts);
-  const std::vector<BlockEndTile> tiles = tiles_for(shape);
+  const std::vector<BlockEndTile> tiles = tiles_for(shape, limits);
   const auto found = std::ranges::find(tiles, variant, to_string);
   if (found == tiles.end()) return error::invalid_argument("'{}' is no tile for it", variant);
   BlockEndWork work{};
@@ -146,8 +151,7 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
   if (parts.projection != nullptr) work.second = input_of(graph, *parts.projection);
   work.act = std::get<Conv>(parts.sum->op).act;
   if (parts.next != nullptr) work.next_act = std::get<Conv>(parts.next->op).act;
-  PROA_ASSIGN(const int multiprocessors, multiprocessor_count());
-  return std::make_unique<BlockEndKernel>(work, parts, shape, *found, multiprocessors);
+  return std::make_unique<BlockEndKernel>(work, parts, shape, *found, limits);
 }
 
 }  // namespace

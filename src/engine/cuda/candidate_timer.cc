@@ -129,7 +129,7 @@ Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_
   return made;
 }
 
-Result<float> CandidateTimer::time(StepKernel& kernel, int repeats) {
+Result<float> CandidateTimer::time(StepKernel& kernel, int repeats, float limit) {
   // Once outside a graph: modules load, attributes are set.
   PROA_ASSIGN(const Arguments first, arguments(kernel, 0));
   PROA_TRY(kernel.launch(first, *libraries_, stream_.get()));
@@ -152,16 +152,18 @@ Result<float> CandidateTimer::time(StepKernel& kernel, int repeats) {
     float milliseconds = 0;
     PROA_CUDA(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
     times.push_back(milliseconds * 1e3f / kLaunches);
+    if (times.front() > limit) break;
   }
-  std::ranges::nth_element(times, times.begin() + repeats / 2);
-  return times[static_cast<std::size_t>(repeats / 2)];
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
 }
 
 Status CandidateTimer::run_plain() {
   std::size_t next = 0;  // of the operands
   const void* handed_on = nullptr;
   ValueId between = kNoValue;
-  between_.clear();
+  if (std::exchange(has_wanted_, true)) return {};
   const std::vector<const Node*> parts =
       parts_ == 1 ? std::vector{node_} : parts_of(*graph_, *node_, parts_);
   for (const Node* part : parts) {

@@ -15,9 +15,10 @@ class CandidateTimer {
   static Result<CandidateTimer> create(const Graph& graph, const Node& node, std::size_t parts,
                                        Libraries& libraries);
 
-  // The time of one launch in microseconds: median of `repeats` replays of a captured graph.
-  // Errors: what the kernel answered; kUnavailable when the device broke.
-  Result<float> time(StepKernel& kernel, int repeats);
+  // The time of one launch in microseconds: median of `repeats` replays of a captured graph, or the
+  // first alone when that is above `limit`. Errors: what the kernel answered; kUnavailable when the
+  // device broke.
+  Result<float> time(StepKernel& kernel, int repeats, float limit);
 
   // The relative L2 distance of the kernel's answers from the plain kernels' (the largest of two
   // outputs'); outputs poisoned first.
@@ -29,7 +30,7 @@ class CandidateTimer {
   Status allocate();
   Status fill();
   Result<Arguments> arguments(const StepKernel& kernel, std::size_t set);
-  // The plain kernels on the first set of operands, into wanted_.
+  // The plain kernels on the first set of operands, into wanted_; once.
   Status run_plain();
   Result<float> distance(ValueId id, const void* got, const void* wanted);
 
@@ -50,6 +51,7 @@ class CandidateTimer {
   DeviceMemory workspace_, sums_;
   std::vector<DeviceMemory> wanted_;   // by output: what the plain kernels make
   std::vector<DeviceMemory> between_;  // what those of a fusion hand on besides
+  bool has_wanted_ = false;
 };
 
 }  // namespace proa::engine::cuda

@@ -32,11 +32,12 @@ Result<DeviceInfo> open_device(int index) {
   return info;
 }
 
-Result<int> multiprocessor_count() {
-  int device = 0, count = 0;
+Result<DeviceLimits> device_limits() {
+  int device = 0, multiprocessors = 0, shared_bytes = 0;
   PROA_CUDA(cudaGetDevice(&device));
-  PROA_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
+  PROA_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  PROA_CUDA(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return DeviceLimits{multiprocessors, static_cast<std::size_t>(shared_bytes)};
 }
 
 Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes, std::string_view what) {

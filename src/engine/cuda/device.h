@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/cuda/kernels/kernels.h"
 #include "engine/graph/graph.h"
 
 namespace proa::engine::cuda {
@@ -28,7 +29,7 @@ struct DeviceInfo {
 Result<DeviceInfo> open_device(int index);
 
 // Of the calling thread's device.
-Result<int> multiprocessor_count();
+Result<DeviceLimits> device_limits();
 
 // A block of device memory.
 class DeviceMemory {

@@ -47,6 +47,7 @@ Status CudaModel::add_bucket(const Graph& graph, std::int64_t batch, TuningCache
   PROA_ASSIGN(Graph resized, sized_for(graph, batch));
   PROA_ASSIGN(bucket.plan, lower(std::move(resized), Target{device_.compute_capability}));
   PROA_ASSIGN(bucket.kernels, choose_kernels(bucket.plan, device_, *libraries_, cache, options));
+  place_memory(bucket.plan, taken_fusions(bucket.plan, bucket.kernels));
   for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
     const Node& node = work_of(bucket.plan, bucket.kernels, i).node;
     std::vector<const void*>& pointers = bucket.constants.emplace_back(node.inputs.size());

@@ -78,11 +78,11 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
   const auto found = std::ranges::find(kTiles, variant, to_string);
   if (found == std::end(kTiles)) return error::invalid_argument("'{}' is no tile", variant);
-  PROA_ASSIGN(const int multiprocessors, multiprocessor_count());
+  PROA_ASSIGN(const DeviceLimits limits, device_limits());
   const std::vector<const Node*> parts = parts_of(graph, node, 3);
   return std::make_unique<PictureDepthwiseKernel>(picture_conv(graph, *parts[0], *parts[1]),
                                                   depthwise_work(graph, *parts[2]), *found,
-                                                  multiprocessors);
+                                                  limits.multiprocessors);
 }
 
 }  // namespace

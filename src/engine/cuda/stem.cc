@@ -41,10 +41,10 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
   const auto found = std::ranges::find(kNames, variant);
   if (found == kNames.end()) return error::invalid_argument("'{}' is no stem tile", variant);
-  PROA_ASSIGN(const int multiprocessors, multiprocessor_count());
+  PROA_ASSIGN(const DeviceLimits limits, device_limits());
   return std::make_unique<StemKernel>(
       stem_shape(graph, node), number_of(graph.value(node.inputs[0]).type),
-      static_cast<StemTile>(found - kNames.begin()), multiprocessors);
+      static_cast<StemTile>(found - kNames.begin()), limits.multiprocessors);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr float kLargestStrictDistance = 2e-5f;
 constexpr int kQuickRepeats = 3;
 constexpr int kFinalRepeats = 11;
 constexpr std::size_t kFinalists = 3;
+constexpr float kHopeless = 3;  // times the best so far
+constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 constexpr std::size_t kFirstVariants = 3;  // of an implementation, tried where nothing is timed
 
 struct Candidate {
@@ -197,18 +199,31 @@ class Chooser {
   // Gives the job its kernel.
   Status decide(Job& job) {
     std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
-    if (!options_.time_candidates) {
+    if (job.parts > 1) {
+      PROA_TRY(decide_fusion(job));
+      if (job.kernel == nullptr) return {};
+    } else if (!options_.time_candidates) {
       PROA_TRY(take_first(job));
     } else if (!job.candidates.empty()) {
       PROA_TRY(time_all(job));
     }
-    if (job.kernel == nullptr && job.parts > 1) return {};
     if (job.kernel == nullptr) PROA_TRY(take_plain(job));
     // What was not timed is no result to keep.
     if (options_.time_candidates) {
       cache_.put(device_.environment, job.step->signature, job.choice);
     }
     job.candidates.clear();
+    return {};
+  }
+
+  // A fusion is taken only where it was timed and checked. The plan can do without it: memory that
+  // is missing for that is no error.
+  Status decide_fusion(Job& job) {
+    if (!options_.time_candidates || job.candidates.empty()) return {};
+    Status timed = time_all(job);
+    if (timed || timed.error().code != ErrorCode::kResourceExhausted) return timed;
+    job.why = timed.error().message;
+    job.kernel = nullptr;
     return {};
   }
 
@@ -225,7 +240,7 @@ class Chooser {
         build_candidate(plan_.graph, *job.step, candidate, libraries_);
         if (candidate.kernel == nullptr) continue;
         ++built_;
-        PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, 1));
+        PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, 1, kNoLimit));
         if (candidate.choice.microseconds == std::numeric_limits<float>::infinity()) continue;
         take(job, candidate);
         return {};
@@ -255,10 +270,12 @@ class Chooser {
     job.kernel = std::move(candidate.kernel);
   }
 
-  // A failed launch only rules the candidate out, unless it broke the device.
-  Result<float> time_one(CandidateTimer& timer, Job& job, Candidate& candidate, int repeats) {
+  // A failed launch only rules the candidate out, unless it broke the device. What takes longer
+  // than `limit` need not be timed well.
+  Result<float> time_one(CandidateTimer& timer, Job& job, Candidate& candidate, int repeats,
+                         float limit) {
     ++timed_;
-    auto time = timer.time(*candidate.kernel, repeats);
+    auto time = timer.time(*candidate.kernel, repeats, limit);
     if (time) return *time;
     job.why = time.error().message;
     PROA_CUDA(cudaDeviceSynchronize());
@@ -268,14 +285,18 @@ class Chooser {
   Status time_all(Job& job) {
     PROA_ASSIGN(CandidateTimer timer,
                 CandidateTimer::create(plan_.graph, job.step->node, job.parts, libraries_));
+    float best = kNoLimit;
     for (Candidate& candidate : job.candidates) {
-      PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, kQuickRepeats));
+      PROA_ASSIGN(candidate.choice.microseconds,
+                  time_one(timer, job, candidate, kQuickRepeats, kHopeless * best));
+      best = std::min(best, candidate.choice.microseconds);
     }
     sort_by_time(job.candidates);
     const std::size_t finalists = std::min(kFinalists, job.candidates.size());
     for (std::size_t i = 0; i < finalists; ++i) {
       Candidate& candidate = job.candidates[i];
-      PROA_ASSIGN(candidate.choice.microseconds, time_one(timer, job, candidate, kFinalRepeats));
+      PROA_ASSIGN(candidate.choice.microseconds,
+                  time_one(timer, job, candidate, kFinalRepeats, kNoLimit));
     }
     sort_by_time(job.candidates);
     for (Candidate& candidate : job.candidates) {
@@ -358,6 +379,16 @@ Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
                                      Libraries& libraries, TuningCache& cache,
                                      const TunerOptions& options) {
   return Chooser(plan, device, libraries, cache, options).run();
+}
+
+std::vector<std::size_t> taken_fusions(const Plan& plan, const ChosenKernels& kernels) {
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (kernels.fusions[i] < 0) continue;
+    const auto index = static_cast<std::size_t>(kernels.fusions[i]);
+    if (plan.fusions[index].first == i) taken.push_back(index);
+  }
+  return taken;
 }
 
 const Step& work_of(const Plan& plan, const ChosenKernels& kernels, std::size_t i) {

@@ -24,7 +24,7 @@ struct ChosenKernels {
 
 struct TunerOptions {
   // Steps that the cache does not know: true times every candidate, false takes the first that
-  // builds and runs, and keeps no result.
+  // builds and runs, no fusion, and keeps no result.
   bool time_candidates = true;
   int threads = 4;  // that build candidates; each has its own libraries
   // Not tried where another implementation accepts the step: for tests and comparisons.
@@ -39,6 +39,9 @@ struct TunerOptions {
 Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
                                      Libraries& libraries, TuningCache& cache,
                                      const TunerOptions& options);
+
+// Those of the plan's fusions that the kernels compute.
+std::vector<std::size_t> taken_fusions(const Plan& plan, const ChosenKernels& kernels);
 
 // What the kernel of step `i` computes: the step or a fusion that begins with it.
 const Step& work_of(const Plan& plan, const ChosenKernels& kernels, std::size_t i);

@@ -1,11 +1,13 @@
-// What the makers of our own kernels ask of a device: the emulator is one with two multiprocessors.
+// What the makers of our own kernels ask of a device. The emulator is a small one, so that blocks
+// have several tiles each.
 #include "engine/cuda/device.h"
 
 #include "engine/cuda/status.h"
+#include "engine/emulator/emulator.h"
 
 namespace proa::engine::cuda {
 
-Result<int> multiprocessor_count() { return 2; }
+Result<DeviceLimits> device_limits() { return DeviceLimits{1, emulator::kSharedBytes}; }
 
 Status cuda_status(cudaError_t code, std::string_view call) {
   if (code == cudaSuccess) return {};

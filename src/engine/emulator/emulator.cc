@@ -4,9 +4,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -17,7 +21,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 << 10;
 
-enum class State : std::uint8_t { kReady, kWaitsForWarp, kWaitsForBlock, kEnded };
+enum class State : std::uint8_t { kReady, kWaitsForWarp, kWaitsForBlock, kWaitsForKernel, kEnded };
 
 struct Copy {
   void* to;
@@ -35,7 +39,7 @@ struct Place {
 
 struct Thread {
   Place place;
-  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
+  std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
   State state = State::kEnded;
   unsigned exchanges = 0;  // with its warp, so far
   std::vector<Copy> sent;
@@ -46,6 +50,7 @@ struct Warp {
   // Of this exchange and of the next, which some lanes begin before others have read this one's.
   std::vector<std::byte> parts[2];
   int arrived = 0;
+  const std::type_info* work = nullptr;  // of the lanes that have arrived
 };
 
 // A block under way.
@@ -53,7 +58,9 @@ struct Block {
   std::vector<Thread> threads;  // kept for their stacks
   std::vector<Warp> warps;
   unsigned size = 0, running = 0;
-  unsigned live = 0, at_barrier = 0;
+  unsigned live = 0, at_barrier = 0, at_wait = 0;
+  bool front_ended = false;  // the kernel in front
+  std::vector<const GuardedMemory*> forbidden;
   const std::function<void()>* body = nullptr;
   Place scheduler;
   std::unique_ptr<GuardedMemory> shared;
@@ -76,13 +83,35 @@ void leave() {
   change(b.threads[b.running].place, b.scheduler);
 }
 
-void release_block() {
+void release(State waiting) {
   Block& b = block();
-  if (b.at_barrier < b.live || b.live == 0) return;
-  b.at_barrier = 0;
   for (unsigned i = 0; i < b.size; ++i) {
-    if (b.threads[i].state == State::kWaitsForBlock) b.threads[i].state = State::kReady;
+    if (b.threads[i].state == waiting) b.threads[i].state = State::kReady;
   }
+}
+
+void forbid(bool forbidden) {
+  for (const GuardedMemory* memory : block().forbidden) memory->forbid(forbidden);
+}
+
+// Those that have ended are waited for no longer.
+void release_complete() {
+  Block& b = block();
+  if (b.at_barrier > 0 && b.at_barrier == b.live) {
+    b.at_barrier = 0;
+    release(State::kWaitsForBlock);
+  }
+  if (!b.front_ended && b.at_wait == b.live) {
+    b.front_ended = true;
+    forbid(false);
+    release(State::kWaitsForKernel);
+  }
+}
+
+void wait_as(State state) {
+  block().threads[block().running].state = state;
+  release_complete();
+  leave();
 }
 
 void run_thread() {
@@ -91,7 +120,7 @@ void run_thread() {
   Thread& self = b.threads[b.running];
   self.state = State::kEnded;
   --b.live;
-  release_block();  // those that have ended are waited for no longer
+  release_complete();
   __builtin_longjmp(b.scheduler.registers, 1);
 }
 
@@ -108,42 +137,67 @@ void prepare(Thread& thread) {
   thread.groups.clear();
 }
 
-void run_block() {
+// Runs threads from `first` on for as long as one of them can go on: false when none could.
+bool run_warp(unsigned first) {
+  Block& b = block();
+  const unsigned end = std::min(first + kWarp, b.size);
+  bool any = false;
+  for (bool more = true; more; any |= more) {
+    more = false;
+    for (unsigned i = first; i < end; ++i) {
+      if (b.threads[i].state != State::kReady) continue;
+      more = true;
+      b.running = i;
+      threadIdx = {i, 0, 0};
+      change(b.scheduler, b.threads[i].place);
+    }
+  }
+  return any;
+}
+
+void run_block(bool backwards) {
   Block& b = block();
   for (unsigned i = 0; i < b.size; ++i) prepare(b.threads[i]);
   for (Warp& warp : b.warps) warp.arrived = 0;
   b.live = b.size;
-  b.at_barrier = 0;
+  b.at_barrier = b.at_wait = 0;
+  b.front_ended = false;
+  forbid(true);
+  const auto warps = static_cast<unsigned>(b.warps.size());
   while (b.live > 0) {
     bool any = false;
-    for (unsigned i = 0; i < b.size; ++i) {
-      Thread& thread = b.threads[i];
-      if (thread.state != State::kReady) continue;
-      any = true;
-      b.running = i;
-      threadIdx = {i, 0, 0};
-      change(b.scheduler, thread.place);
+    for (unsigned i = 0; i < warps; ++i) {
+      any |= run_warp((backwards ? warps - 1 - i : i) * kWarp);
     }
     PROA_CHECK(any, "threads of a block wait for others that never come");
   }
+  forbid(false);
 }
 
 }  // namespace
 
-GuardedMemory::GuardedMemory(std::size_t size, std::size_t alignment) : size_(size) {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+GuardedMemory::GuardedMemory(std::size_t size, std::size_t alignment)
+    : size_(size), page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
   const std::size_t taken = (size + alignment - 1) / alignment * alignment;
-  const std::size_t usable = (taken + page - 1) / page * page;
-  mapped_ = usable + page;
+  usable_ = (taken + page_ - 1) / page_ * page_;
   void* start =
-      ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, usable_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   PROA_CHECK(start != MAP_FAILED, "out of memory");
   start_ = static_cast<std::byte*>(start);
-  PROA_CHECK(::mprotect(start_ + usable, page, PROT_NONE) == 0, "a page can be forbidden");
-  data_ = start_ + usable - taken;
+  PROA_CHECK(::mprotect(start_ + usable_, page_, PROT_NONE) == 0, "a page can be forbidden");
+  data_ = start_ + usable_ - taken;
 }
 
-GuardedMemory::~GuardedMemory() { ::munmap(start_, mapped_); }
+GuardedMemory::~GuardedMemory() { ::munmap(start_, usable_ + page_); }
+
+void GuardedMemory::forbid(bool forbidden) const {
+  const int allowed = forbidden ? PROT_NONE : PROT_READ | PROT_WRITE;
+  PROA_CHECK(usable_ == 0 || ::mprotect(start_, usable_, allowed) == 0, "pages can be forbidden");
+}
+
+void forbid_before_wait(std::vector<const GuardedMemory*> memory) {
+  block().forbidden = std::move(memory);
+}
 
 void run_grid(Index grid, unsigned size, std::size_t shared_bytes,
               const std::function<void()>& thread) {
@@ -160,22 +214,25 @@ void run_grid(Index grid, unsigned size, std::size_t shared_bytes,
       for (unsigned x = 0; x < grid.x; ++x) {
         blockIdx = {x, y, z};
         std::memset(b.shared->data(), 0xff, shared_bytes);
-        run_block();
+        run_block((x + y) % 2 == 1);
       }
     }
   }
 }
 
-unsigned char* shared_memory() { return reinterpret_cast<unsigned char*>(block().shared->data()); }
+std::byte* shared_memory() { return block().shared->data(); }
 
 int lane() { return static_cast<int>(block().running % kWarp); }
 
 void wait_for_block() {
-  Block& b = block();
-  b.threads[b.running].state = State::kWaitsForBlock;
-  ++b.at_barrier;
-  release_block();
-  leave();
+  ++block().at_barrier;
+  wait_as(State::kWaitsForBlock);
+}
+
+void wait_for_previous_kernel() {
+  if (block().front_ended || block().forbidden.empty()) return;
+  ++block().at_wait;
+  wait_as(State::kWaitsForKernel);
 }
 
 void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte* parts)>& work) {
@@ -185,6 +242,8 @@ void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte
   if (parts.size() < bytes * kWarp) parts.resize(bytes * kWarp);
   std::byte* own = parts.data() + static_cast<std::size_t>(lane()) * bytes;
   std::memcpy(own, part, bytes);
+  if (warp.arrived == 0) warp.work = &work.target_type();
+  PROA_CHECK(*warp.work == work.target_type(), "the lanes of a warp do different things together");
   if (++warp.arrived < kWarp) {
     b.threads[b.running].state = State::kWaitsForWarp;
     leave();
@@ -198,6 +257,14 @@ void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte
 }
 
 void send_async(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
+  const auto misplaced = [bytes](const void* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % bytes != 0;
+  };
+  const std::byte* shared = shared_memory();
+  PROA_CHECK((bytes == 4 || bytes == 8 || bytes == 16) && !misplaced(to) && !misplaced(from),
+             "asynchronous copies are of 4, 8 or 16 bytes and as aligned");
+  PROA_CHECK(to >= shared && to < shared + block().shared->size(),
+             "asynchronous copies go to shared memory");
   std::memset(to, 0xff, bytes);
   block().threads[block().running].sent.push_back({to, from, bytes, zeros});
 }

@@ -2,15 +2,15 @@
 
 #include <cstddef>
 #include <functional>
-#include <span>
+#include <vector>
 
 namespace proa::engine::emulator {
 
 // A GPU for tests: runs the engine's own kernels (cuda/kernels/*.cu, compiled as C++ against the
-// headers in include/) on the CPU. Blocks run one after another; the threads of a block are fibers
-// that change places only where they wait for each other. So the kernels' arithmetic, addresses and
-// barriers are tested without a GPU. It has no time and no races, and knows only what our kernels
-// use.
+// headers in include/) on the CPU. Blocks run one after another; the threads of a block are fibers.
+// Each warp runs as far as it can before another does, the first or the last one first by turns, so
+// that a missing barrier shows. So the kernels' arithmetic, addresses and barriers are tested
+// without a GPU. It has no time, no races between blocks, and knows only what our kernels use.
 // Threading: one kernel at a time in the process.
 
 inline constexpr std::size_t kSharedBytes = 227 << 10;  // that a block may take
@@ -24,9 +24,10 @@ class GuardedMemory {
   GuardedMemory(const GuardedMemory&) = delete;
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  void forbid(bool forbidden) const;
 
  private:
-  std::size_t size_, mapped_;
+  std::size_t size_, usable_, page_;
   std::byte *start_, *data_;
 };
 
@@ -39,13 +40,19 @@ struct Index {
 void run_grid(Index grid, unsigned block, std::size_t shared_bytes,
               const std::function<void()>& thread);
 
+// Until all threads of a block have waited for the kernel in front, that memory may not be touched:
+// what the kernel in front still makes or reads. They wait for each other there, which may hide a
+// barrier that is missing; without such memory they do not. It must stay until the next call.
+void forbid_before_wait(std::vector<const GuardedMemory*> memory);
+
 // For the running thread.
-unsigned char* shared_memory();
+std::byte* shared_memory();
 int lane();
 void wait_for_block();
+void wait_for_previous_kernel();
 
 // Every lane of a warp gives its part; when all have come, `work` is called once with those of all
-// (`bytes` apart) and fills in their answers, in place.
+// (`bytes` apart) and fills in their answers, in place. All must give the same `work`.
 void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte* parts)>& work);
 
 // Copies to shared memory that are on their way: they arrive at the wait of the thread that sent

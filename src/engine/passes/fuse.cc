@@ -1,6 +1,7 @@
 // Passes that compute several operators in one.
 #include <algorithm>
 
+#include "engine/graph/infer.h"
 #include "engine/passes/match.h"
 #include "engine/passes/pass.h"
 
@@ -27,7 +28,7 @@ std::optional<std::size_t> fusable_side(const Graph& graph, const Uses& uses, st
     if (graph.is_constant(other)) continue;
     const Node& linear = graph.nodes[static_cast<std::size_t>(producer)];
     if (!is_open_linear(linear) || graph.value(other).shape != graph.value(x).shape) continue;
-    // Among equals the one that is computed later, so that its result is still in the cache.
+    // Among equals the one that is computed later.
     const int score = preference(linear) * static_cast<int>(graph.nodes.size()) + producer;
     if (score > best_score) {
       best = side;
@@ -37,13 +38,21 @@ std::optional<std::size_t> fusable_side(const Graph& graph, const Uses& uses, st
   return best;
 }
 
-// A convolution that makes the residual for nodes[at] alone comes right before it: one kernel may
-// compute both.
+bool is_projection(const Graph& graph, const Node& node) {
+  const auto* conv = std::get_if<Conv>(&node.op);
+  if (conv == nullptr || conv->groups != 1) return false;
+  const ImageAxes axes = image_axes(conv->layout);  // of weights, too
+  const Shape& weight = graph.value(node.inputs[1]).shape;
+  return weight[axes.h] == 1 && weight[axes.w] == 1;
+}
+
+// Of two 1x1 convolutions, the one that makes the residual for nodes[at] alone comes right before
+// it: one kernel may compute both.
 void move_projection(Graph& graph, const Uses& uses, ValueId residual, std::size_t at) {
   const int producer = uses.producer[static_cast<std::size_t>(residual)];
   if (producer < 0 || uses.sole_reader(residual) != static_cast<int>(at)) return;
   const auto from = graph.nodes.begin() + producer;
-  if (!std::holds_alternative<Conv>(from->op)) return;
+  if (!is_projection(graph, *from) || !is_projection(graph, graph.nodes[at])) return;
   std::rotate(from, from + 1, graph.nodes.begin() + static_cast<std::ptrdiff_t>(at));
 }
 

@@ -143,7 +143,7 @@ Reason decline_fused_conv(const Graph& graph, const Node& node, const Target& ta
   if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
   const Activation& act = std::get<Conv>(node.op).act;
   if (!identity_or_relu(act) && act.function != Function::kClamp) {
-    return "applies bounds only between the two";
+    return "applies bounds only";
   }
   const bool float_bias =
       node.input(2) == kNoValue || input_value(graph, node, 2).type == DataType::kFp32;
@@ -171,7 +171,10 @@ Reason decline_expand(const Graph& graph, std::span<const Node* const> nodes,
 
 // Channels of a result lie in the registers of a warp, 32 at a time.
 bool whole_groups(std::int64_t channels) { return channels % 32 == 0; }
-constexpr std::int64_t kMostNextOutputs = 128;
+// How many are summed, and how many the next convolution makes, where there is a kernel that holds
+// both (cuda/kernels/block_end.cu).
+constexpr std::pair<std::int64_t, std::int64_t> kHeldChannels[] = {
+    {64, 64}, {64, 128}, {128, 64}, {128, 128}};
 
 // The convolution that adds the residual.
 Reason decline_sum(const Graph& graph, const Node& sum, const Target& target) {
@@ -182,20 +185,25 @@ Reason decline_sum(const Graph& graph, const Node& sum, const Target& target) {
   return whole_groups(channels) && whole_groups(outputs) ? "" : "wants multiples of 32 channels";
 }
 
-Reason decline_next(const Graph& graph, const Node& next, const Target& target) {
+Reason decline_next(const Graph& graph, const Node& next, std::int64_t summed,
+                    const Target& target) {
   if (Reason reason = decline_fused_conv(graph, next, target); !reason.empty()) return reason;
   if (!is_matrix_product(graph, next)) return "wants 1x1 convolutions by 1 around the sum";
   if (has_residual(next)) return "adds one residual";
-  const std::int64_t outputs = graph.value(next.output()).shape[3];
-  const bool fits = whole_groups(outputs) && outputs <= kMostNextOutputs;
-  return fits ? "" : "wants up to 128 channels behind the sum, a multiple of 32";
+  const std::pair channels(summed, graph.value(next.output()).shape[3]);
+  const bool held = std::ranges::find(kHeldChannels, channels) != std::end(kHeldChannels);
+  return held ? "" : "sums over 64 or 128 channels, for 64 or 128 behind the sum";
+}
+
+std::int64_t input_channels(const Graph& graph, const Node& node) {
+  return input_value(graph, node, 0).shape[3];
 }
 
 // A 1x1 convolution, with or without a residual, and the 1x1 convolution that reads it.
 Reason decline_sum_and_next(const Graph& graph, std::span<const Node* const> nodes,
                             const Target& target) {
   if (Reason reason = decline_sum(graph, *nodes[0], target); !reason.empty()) return reason;
-  return decline_next(graph, *nodes[1], target);
+  return decline_next(graph, *nodes[1], input_channels(graph, *nodes[0]), target);
 }
 
 // A 1x1 convolution by any step whose result the next one adds to its own.
@@ -207,7 +215,7 @@ Reason decline_projection_and_sum(const Graph& graph, std::span<const Node* cons
   const Shape& weight = input_value(graph, projection, 1).shape;
   const Dims none = {0, 0};
   if (weight[1] != 1 || weight[2] != 1 || conv.groups != 1 || conv.pads_begin != none ||
-      conv.strides[0] != conv.strides[1]) {
+      conv.pads_end != none || conv.strides[0] != conv.strides[1]) {
     return "wants a 1x1 projection without padding, by the same step both ways";
   }
   if (!is_identity(conv.act) || has_residual(projection)) return "adds the projection as it is";
@@ -220,7 +228,8 @@ Reason decline_block_end(const Graph& graph, std::span<const Node* const> nodes,
   if (Reason reason = decline_projection_and_sum(graph, nodes.first(2), target); !reason.empty()) {
     return reason;
   }
-  return decline_next(graph, *nodes[2], target);
+  const std::int64_t summed = input_channels(graph, *nodes[0]) + input_channels(graph, *nodes[1]);
+  return decline_next(graph, *nodes[2], summed, target);
 }
 
 Reason decline_picture_depthwise(const Graph& graph, std::span<const Node* const> nodes,

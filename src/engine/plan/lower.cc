@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "base/check.h"
@@ -26,10 +27,10 @@ Status separate_outputs(Graph& graph) {
 
 class Lowering {
  public:
-  Lowering(Plan& plan, const Target& target)
-      : plan_(plan), graph_(plan.graph), target_(target), root_(graph_.values.size()) {
-    for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ValueId>(i);
-    plan_.storage.resize(root_.size());
+  Lowering(Plan& plan, const Target& target) : plan_(plan), graph_(plan.graph), target_(target) {
+    plan_.owners.resize(graph_.values.size());
+    std::iota(plan_.owners.begin(), plan_.owners.end(), 0);
+    plan_.storage.resize(graph_.values.size());
   }
 
   Status run() {
@@ -39,16 +40,12 @@ class Lowering {
       PROA_TRY(add_step(node));
     }
     list_fusions();
-    place_arena();
-    for (std::size_t i = 0; i < root_.size(); ++i) {
-      plan_.storage[i] = plan_.storage_of(root_[i]);
-    }
     return {};
   }
 
  private:
   Storage& storage(ValueId id) { return plan_.storage[static_cast<std::size_t>(id)]; }
-  ValueId& root(ValueId id) { return root_[static_cast<std::size_t>(id)]; }
+  ValueId& owner(ValueId id) { return plan_.owners[static_cast<std::size_t>(id)]; }
 
   void place_ends() {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
@@ -64,13 +61,13 @@ class Lowering {
 
   // The output of a reshape lies where its input does. False: both ends are fixed, so it is copied.
   bool alias(const Node& node) {
-    const ValueId from = root(node.input(0));
+    const ValueId from = owner(node.input(0));
     const ValueId to = node.output();
     if (storage(to).place == Place::kOutput) {
       if (storage(from).place != Place::kNowhere) return false;
       storage(from) = storage(to);
     }
-    root(to) = from;
+    owner(to) = from;
     return true;
   }
 
@@ -97,10 +94,18 @@ class Lowering {
         if (reason.empty()) {
           add_fusion(uses, i, nodes, entry);
         } else {
-          plan_.steps[i].declined.push_back({entry.id, reason});
+          note_declined(plan_.steps[i], {entry.id, reason});
         }
       }
     }
+  }
+
+  // The first reason of several.
+  static void note_declined(Step& step, const Declined& declined) {
+    const bool known = std::ranges::any_of(step.declined, [&](const Declined& each) {
+      return each.implementation == declined.implementation;
+    });
+    if (!known) step.declined.push_back(declined);
   }
 
   // The steps from `first` on when the entry's operators and links are theirs; else nothing.
@@ -165,53 +170,87 @@ class Lowering {
                                 graph_.value(step.node.output()).name, step.signature, reasons);
   }
 
-  void place_arena() {
-    const int count = static_cast<int>(plan_.steps.size());
-    std::vector<MemoryRequest> requests;
-    std::vector<ValueId> owners;
-    std::vector<int> request_of(root_.size(), -1);
-    std::set<ValueId> constants;
-    for (int i = 0; i < count; ++i) {
-      const Node& node = plan_.steps[static_cast<std::size_t>(i)].node;
-      for (ValueId id : node.inputs) {
-        if (id == kNoValue) continue;
-        if (graph_.is_constant(root(id))) constants.insert(root(id));
-        const int request = request_of[static_cast<std::size_t>(root(id))];
-        if (request >= 0) requests[static_cast<std::size_t>(request)].last_step = i;
-      }
-      for (ValueId id : node.outputs) {
-        if (storage(root(id)).place != Place::kNowhere) continue;
-        request_of[static_cast<std::size_t>(root(id))] = static_cast<int>(requests.size());
-        requests.push_back({graph_.value(id).bytes(), i, i});
-        owners.push_back(root(id));
-      }
-    }
-    // A fused kernel still reads the first step's inputs while it writes the last one's output.
-    for (const Fusion& fusion : plan_.fusions) {
-      const int last = static_cast<int>(fusion.first + fusion.count) - 1;
-      for (ValueId id : fusion.step.node.inputs) {
-        const int request = id == kNoValue ? -1 : request_of[static_cast<std::size_t>(root(id))];
-        if (request < 0) continue;
-        int& last_step = requests[static_cast<std::size_t>(request)].last_step;
-        last_step = std::max(last_step, last);
-      }
-    }
-    const MemoryLayout layout = plan_memory(requests);
-    for (std::size_t i = 0; i < owners.size(); ++i) {
-      storage(owners[i]) = {Place::kArena, 0, layout.offsets[i]};
-    }
-    plan_.arena_bytes = layout.arena_bytes;
-    plan_.least_arena_bytes = least_arena_bytes(requests);
-    for (ValueId id : constants) plan_.constant_bytes += graph_.value(id).bytes();
-  }
-
   Plan& plan_;
   const Graph& graph_;
   const Target& target_;
-  std::vector<ValueId> root_;  // by value: the value whose storage it shares
+};
+
+// What lies in the arena, and from which step to which.
+class ArenaPlanner {
+ public:
+  explicit ArenaPlanner(Plan& plan) : plan_(plan), request_of_(plan.graph.values.size(), kNone) {}
+
+  void run(std::span<const std::size_t> taken) {
+    // The fusion that a step belongs to, or none.
+    std::vector<const Fusion*> fusion_of(plan_.steps.size());
+    for (const std::size_t index : taken) {
+      const Fusion& fusion = plan_.fusions[index];
+      for (std::size_t i = 0; i < fusion.count; ++i) fusion_of[fusion.first + i] = &fusion;
+    }
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Fusion* fusion = fusion_of[i];
+      if (fusion == nullptr) {
+        add(plan_.steps[i].node, i, i);
+      } else if (fusion->first == i) {
+        add(fusion->step.node, i, i + fusion->count - 1);
+      }
+    }
+    place();
+  }
+
+ private:
+  static constexpr int kNone = -1;
+
+  ValueId owner(ValueId id) const { return plan_.owners[static_cast<std::size_t>(id)]; }
+  Storage& storage(ValueId id) { return plan_.storage[static_cast<std::size_t>(id)]; }
+  int& request_of(ValueId id) { return request_of_[static_cast<std::size_t>(id)]; }
+
+  // Work that lasts from step `first` to step `last`.
+  void add(const Node& node, std::size_t first, std::size_t last) {
+    for (ValueId id : node.inputs) {
+      if (id == kNoValue) continue;
+      if (plan_.graph.is_constant(owner(id))) constants_.insert(owner(id));
+      const int request = request_of(owner(id));
+      if (request == kNone) continue;
+      requests_[static_cast<std::size_t>(request)].last_step = static_cast<int>(last);
+    }
+    for (ValueId id : node.outputs) {
+      const Place place = storage(owner(id)).place;
+      if (place != Place::kNowhere && place != Place::kArena) continue;
+      request_of(owner(id)) = static_cast<int>(requests_.size());
+      requests_.push_back(
+          {plan_.graph.value(id).bytes(), static_cast<int>(first), static_cast<int>(last)});
+      placed_.push_back(owner(id));
+    }
+  }
+
+  void place() {
+    for (Storage& each : plan_.storage) {
+      if (each.place == Place::kArena) each = {};
+    }
+    const MemoryLayout layout = plan_memory(requests_);
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      storage(placed_[i]) = {Place::kArena, 0, layout.offsets[i]};
+    }
+    for (std::size_t i = 0; i < plan_.storage.size(); ++i) {
+      plan_.storage[i] = plan_.storage_of(plan_.owners[i]);
+    }
+    plan_.arena_bytes = layout.arena_bytes;
+    plan_.least_arena_bytes = least_arena_bytes(requests_);
+    plan_.constant_bytes = 0;
+    for (ValueId id : constants_) plan_.constant_bytes += plan_.graph.value(id).bytes();
+  }
+
+  Plan& plan_;
+  std::vector<int> request_of_;  // by value
+  std::vector<MemoryRequest> requests_;
+  std::vector<ValueId> placed_;  // by request
+  std::set<ValueId> constants_;
 };
 
 }  // namespace
+
+void place_memory(Plan& plan, std::span<const std::size_t> taken) { ArenaPlanner(plan).run(taken); }
 
 std::size_t input_places(const Node& node) {
   const bool linear =
@@ -238,6 +277,7 @@ Result<Plan> lower(Graph graph, const Target& target) {
   Plan plan;
   plan.graph = std::move(graph);
   PROA_TRY(Lowering(plan, target).run());
+  place_memory(plan, {});
   return plan;
 }
 

@@ -32,8 +32,8 @@ struct Step {
 };
 
 // Neighbouring steps that one kernel can compute: each but the first reads the one before it, as
-// its FusionEntry says. Whoever runs the plan may take `step` for all of them; inputs of the first
-// stay in the arena until the last has run.
+// its FusionEntry says. Whoever runs the plan may take `step` for all of them, once place_memory()
+// knows it.
 struct Fusion {
   std::size_t first = 0, count = 0;  // of Plan::steps
   // Its node has the operator of the first; its outputs are that of the last, then what lies
@@ -61,12 +61,20 @@ struct Plan {
   std::size_t least_arena_bytes = 0;  // what no layout of these lifetimes can go below
   std::size_t constant_bytes = 0;     // of constants that steps read
 
+  std::vector<ValueId> owners;  // by value: whose storage it has, its own but for reshapes
+
   const Storage& storage_of(ValueId id) const { return storage[static_cast<std::size_t>(id)]; }
 };
 
-// Reshapes become aliases; every other node becomes a step, and fusions are listed beside them.
-// Errors: kUnimplemented naming the node and why each implementation declines it.
+// Reshapes become aliases; every other node becomes a step, and fusions are listed beside them. The
+// memory is that of the steps alone. Errors: kUnimplemented naming the node and why each
+// implementation declines it.
 Result<Plan> lower(Graph graph, const Target& target);
+
+// Places everything in the arena anew for a run in which those of Plan::fusions are taken, that
+// have no step in common: what they read stays until they have ended, what lies between has no
+// place.
+void place_memory(Plan& plan, std::span<const std::size_t> taken);
 
 // For people: a line for each step with its candidates, then the sums.
 std::string print_plan(const Plan& plan);

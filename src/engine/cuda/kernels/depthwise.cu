@@ -153,7 +153,6 @@ cudaError_t launch_of(const Depthwise& d, const DepthwiseTile& tile, cudaStream_
   const DepthwiseShape& s = d.shape;
   const int chunks = (s.c + d.chunk - 1) / d.chunk;
   const std::size_t weight_bytes = sizeof(float) * K * K * static_cast<std::size_t>(d.chunk);
-  const auto divided = [](int a, int b) { return (a + b - 1) / b; };
   if (tile.tile_h == 0) {
     const DirectKernel kernel = direct_of<K, S>(tile);
     if (kernel == nullptr) return cudaErrorInvalidValue;

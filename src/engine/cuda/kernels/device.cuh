@@ -3,39 +3,15 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "engine/cuda/kernels/hardware.cuh"
 #include "engine/cuda/kernels/kernels.h"
 
 namespace proa::engine::cuda {
-
-// Lets the next kernel start its own preparation.
-__device__ __forceinline__ void allow_next() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
-// Waits until the kernels in front have ended and their results can be read.
-__device__ __forceinline__ void wait_for_previous() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
 
 // First statement of every kernel of the engine; one that reads constants first has the two apart.
 __device__ __forceinline__ void wait_for_inputs() {
   allow_next();
   wait_for_previous();
-}
-
-// The shared memory that a block was launched with.
-template <class T>
-__device__ __forceinline__ T* dynamic_shared() {
-#ifdef __CUDACC__
-  extern __shared__ __align__(128) unsigned char bytes[];
-  return reinterpret_cast<T*>(bytes);
-#else
-  return reinterpret_cast<T*>(emulator::shared_memory());
-#endif
 }
 
 __device__ __forceinline__ float load_unclipped(const Source& source, std::int64_t i) {
@@ -200,6 +176,9 @@ __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
 __device__ __forceinline__ std::int64_t thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
+
+// Rounded up.
+inline int divided(int a, int b) { return (a + b - 1) / b; }
 
 // Launches `kernel` with programmatic dependent launch where the device has it; elsewhere the
 // attribute is ignored.

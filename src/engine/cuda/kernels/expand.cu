@@ -183,8 +183,6 @@ __global__ void __launch_bounds__(kMostThreads, 2) expand_kernel(Expand e) {
   }
 }
 
-int divided(int a, int b) { return (a + b - 1) / b; }
-
 // An odd number of 16-byte pieces.
 int pitch_of(int channels) { return channels / 8 | 1; }
 

@@ -46,6 +46,12 @@ struct PoolShape {
   int n, h, w, c, p, q, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, pad_end_h, pad_end_w;
 };
 
+// What a device has.
+struct DeviceLimits {
+  int multiprocessors;
+  std::size_t shared_bytes;  // that a block may take
+};
+
 // pack.cu: [N,C,H,W] or [N,H,W,C] (C <= 4) to [N,H,W,4]; `scale` and `shift` of C floats or null.
 cudaError_t launch_pack(Source x, bool planes, int n, int h, int w, int c, const float* scale,
                         const float* shift, void* y, Number y_type, cudaStream_t stream);
@@ -101,7 +107,7 @@ struct ExpandTile {
   int threads;         // of a block, up to 256
   int groups = 1;      // of 32 channels that a block makes one after another
 };
-inline constexpr std::size_t kExpandShared = 100 << 10;  // bytes that a block may take
+inline constexpr std::size_t kExpandShared = 99 << 10;  // bytes that a block may take
 std::size_t expand_shared_bytes(const DepthwiseShape& shape, int channels, const ExpandTile& tile);
 cudaError_t launch_expand(const void* x, const void* weight, const float* bias, Activation act,
                           const DepthwiseWork& work, int channels, const ExpandTile& tile,
@@ -138,21 +144,21 @@ cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWor
 // them, and y need not be written. Pixel (p, q) of y reads pixel (p x stride, q x stride) of an
 // input. Needs compute capability 8.0.
 struct BlockEndShape {
-  int n, p, q;  // the result
-  int channels, second_channels, outputs, next_outputs;
+  int n, p, q;                                           // the result
+  int channels, second_channels, outputs, next_outputs;  // 0: there is none
 };
 struct BlockEndInput {
   const void* x;       // [n, h, w, channels] halves
   const void* weight;  // [outputs, channels] halves
   const float* bias;
-  int channels, h, w, stride;
+  int h, w, stride;
 };
 struct BlockEndWork {
-  BlockEndInput first, second;  // second.channels = 0: none
-  const void* residual;         // of y's shape, or null
-  Activation act;               // a bound or none, as next_act
-  void* y;                      // null: not wanted
-  const void* next_weight;      // [next_outputs, outputs] halves
+  BlockEndInput first, second;
+  const void* residual;     // of y's shape, or null
+  Activation act;           // a bound or none, as next_act
+  void* y;                  // null: not wanted
+  const void* next_weight;  // [next_outputs, outputs] halves
   const float* next_bias;
   Activation next_act;
   void* z;
@@ -167,12 +173,12 @@ struct BlockEndTile {
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
   BlockEndWay way = BlockEndWay::kHold;
 };
-inline constexpr std::size_t kBlockEndShared = 227 << 10;  // bytes that a block may take
 // The most threads that a block may have; 0: there is no kernel for it.
 int block_end_threads(const BlockEndShape& shape, BlockEndWay way);
 std::size_t block_end_shared_bytes(const BlockEndShape& shape, int slice, BlockEndWay way);
 cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
-                             const BlockEndTile& tile, int multiprocessors, cudaStream_t stream);
+                             const BlockEndTile& tile, const DeviceLimits& limits,
+                             cudaStream_t stream);
 
 // few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
 // kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in

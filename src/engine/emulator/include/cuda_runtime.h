@@ -16,15 +16,16 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __launch_bounds__(...)
-#define __shared__ static  // blocks run one after another
+#define __shared__ \
+  static  // blocks run one after another; unlike dynamic shared memory it keeps its numbers
 
-struct uint2 {
+struct alignas(8) uint2 {
   unsigned x, y;
 };
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-struct uchar4 {
+struct alignas(4) uchar4 {
   unsigned char x, y, z, w;
 };
 struct alignas(8) float2 {
@@ -64,7 +65,7 @@ inline float __shfl_down_sync(unsigned, float number, int step) {
 }
 
 inline std::size_t __cvta_generic_to_shared(const void* pointer) {
-  return static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) -
+  return static_cast<std::size_t>(static_cast<const std::byte*>(pointer) -
                                   proa::engine::emulator::shared_memory());
 }
 
@@ -129,10 +130,20 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   const unsigned threads = config->blockDim.x * config->blockDim.y * config->blockDim.z;
   const dim3& grid = config->gridDim;
   if (threads == 0 || threads > 1024 || grid.x == 0 || grid.y == 0 || grid.y > 65535 ||
-      config->dynamicSmemBytes > allowed_shared_bytes(kernel)) {
+      grid.z == 0 || grid.z > 65535 || config->dynamicSmemBytes > allowed_shared_bytes(kernel)) {
     return cudaErrorInvalidValue;
   }
   proa::engine::emulator::run_grid({grid.x, grid.y, grid.z}, threads, config->dynamicSmemBytes,
                                    [&] { kernel(arguments...); });
+  return cudaSuccess;
+}
+
+// As many as their shared memory and threads let be there; registers are not known.
+template <class... Parameters>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...),
+                                                          int threads, std::size_t shared_bytes) {
+  const std::size_t by_memory = proa::engine::emulator::kSharedBytes / (shared_bytes + 1024);
+  *blocks =
+      static_cast<int>(std::min<std::size_t>(by_memory, 2048 / static_cast<unsigned>(threads)));
   return cudaSuccess;
 }

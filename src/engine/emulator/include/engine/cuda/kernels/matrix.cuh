@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/check.h"
 #include "engine/cuda/kernels/device.cuh"
 
 namespace proa::engine::cuda {
@@ -24,6 +25,7 @@ void load_matrix(unsigned (&a)[kMatrices], unsigned address) {
     for (int lane = 0; lane < emulator::kWarp; ++lane) {
       for (std::size_t i = 0; i < kMatrices; ++i) {
         const unsigned row = lanes[i * 8 + static_cast<std::size_t>(lane) / 4].address;
+        PROA_CHECK(row % 16 == 0, "rows of matrices are aligned to 16 bytes");
         const auto* numbers =
             reinterpret_cast<const unsigned*>(emulator::shared_memory() + row) + lane % 4;
         lanes[lane].a[i] = *numbers;

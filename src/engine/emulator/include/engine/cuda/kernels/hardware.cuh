@@ -1,0 +1,16 @@
+// What cuda/kernels/hardware.cuh says, for the emulator, which finds this one first.
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace proa::engine::cuda {
+
+inline void allow_next() {}
+inline void wait_for_previous() { emulator::wait_for_previous_kernel(); }
+
+template <class T>
+T* dynamic_shared() {
+  return reinterpret_cast<T*>(emulator::shared_memory());
+}
+
+}  // namespace proa::engine::cuda
