@@ -141,7 +141,8 @@ TEST_F(PassRunnerTest, ACountedOpenLoopAsksForNoMoreThanItsCount) {
   // The last slice of 10 ms holds half as many arrivals as the others.
   const Pass pass = run({.shape = LoadShape::kConstantRate, .value = 1000, .requests = 205});
   EXPECT_EQ(pass.counts.sent, 205U);
-  EXPECT_TRUE(pass.valid);
+  // A busy machine may make it send late, but it sent what it was asked for.
+  EXPECT_GE(pass.health.sent_rate, 0.99 * pass.health.asked_rate);
   double asked = 0;
   for (const SeriesPoint& point : pass.series) {
     asked += point.asked_rate * static_cast<double>(point.duration.count()) / 1e9;
