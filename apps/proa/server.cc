@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/temporary_folder.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "free_memory.h"
 #include "observe/gpu_figures.h"
 #include "server_figures.h"
@@ -40,6 +41,8 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       repository_(repository_options(std::move(on_loaded))) {}
 
 Server::~Server() {
+  stop_sweeping_ = true;
+  if (sweeper_.joinable()) sweeper_.join();
   loops_.drain(steady_clock().now());
   access_.close();
 }
@@ -133,8 +136,10 @@ Status Server::start() {
     if (!opened) return with_context("--model-repository", opened.error());
   }
   for (const Port& port : ports()) PROA_TRY(listen(port));
-  TemporaryFolder::sweep();
-  return repository_.start();
+  PROA_TRY(repository_.start());
+  // Beside everything else: what a killed server left may be gigabytes.
+  sweeper_ = start_thread("sweep", [this] { TemporaryFolder::sweep(stop_sweeping_); });
+  return {};
 }
 
 bool Server::stop(std::chrono::seconds timeout) {

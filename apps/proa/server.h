@@ -1,9 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "backends/list.h"
 #include "base/result.h"
@@ -67,6 +69,8 @@ class Server {
   core::Reaper reaper_;
   backends::BackendList backends_;
   lifecycle::ModelRepository repository_;
+  std::atomic<bool> stop_sweeping_ = false;
+  std::thread sweeper_;  // removes temporary folders of killed servers
 };
 
 }  // namespace proa

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 
@@ -30,9 +31,11 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
   // Removes the folders of this user that no living process has locked, and says so in the log.
-  // Blocks for as long as that takes. Others may create, sweep and remove theirs meanwhile.
-  static void sweep();
-  static void sweep_in(const std::filesystem::path& parent);
+  // Nothing is removed on file systems whose locks other machines may not see. Blocks for as long
+  // as that takes, or until `stop` is set (looked at between folders). Others may create, sweep and
+  // remove theirs meanwhile.
+  static void sweep(const std::atomic<bool>& stop);
+  static void sweep_in(const std::filesystem::path& parent, const std::atomic<bool>& stop);
 
  private:
   TemporaryFolder(std::filesystem::path path, OwnedFd lock)

@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
+const std::atomic<bool> going_on = false;
+
 class TemporaryFolderTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { ASSERT_TRUE(log::configure({.info = false})); }
@@ -88,34 +90,37 @@ TEST_F(TemporaryFolderTest, IsPrivateAndGoesWithItsOwner) {
 TEST_F(TemporaryFolderTest, ASweepTakesWhatAKilledProcessLeft) {
   Neighbour neighbour(parent());
   const auto mine = create();
-  TemporaryFolder::sweep_in(parent());
+  TemporaryFolder::sweep_in(parent(), going_on);
   EXPECT_TRUE(fs::exists(neighbour.folder() / "file"));
   neighbour.kill();
   EXPECT_TRUE(fs::exists(neighbour.folder() / "file"));
-  TemporaryFolder::sweep_in(parent());
+  TemporaryFolder::sweep_in(parent(), going_on);
   EXPECT_FALSE(fs::exists(neighbour.folder()));
   EXPECT_TRUE(fs::exists(mine->path()));
 }
 
 TEST_F(TemporaryFolderTest, ASweepLeavesWhatIsNotOurs) {
-  const char* const others[] = {"proa-temporary-",       "proa-temporary-files",
-                                "proa-temporary-abc123", "proa-temporary-abcdefg",
-                                "proa-abc123",           "temporary"};
+  const char* const others[] = {"proa-temporary-folder.",
+                                "proa-temporary-folder.files",
+                                "proa-temporary-folder.abc123",
+                                "proa-temporary-folder.abcdefg",
+                                "proa-abc123",
+                                "temporary"};
   for (const char* name : others) parent_.make_folder(name);  // for all to enter: not as ours
   fs::permissions(parent() / "proa-abc123", fs::perms::owner_all);
-  parent_.write("proa-temporary-abcdef", "a file");
+  parent_.write("proa-temporary-folder.abcdef", "a file");
   const fs::path elsewhere = parent_.make_folder("elsewhere");
   fs::permissions(elsewhere, fs::perms::owner_all);
-  fs::create_directory_symlink(elsewhere, parent() / "proa-temporary-linked");
-  TemporaryFolder::sweep_in(parent());
+  fs::create_directory_symlink(elsewhere, parent() / "proa-temporary-folder.linked");
+  TemporaryFolder::sweep_in(parent(), going_on);
   for (const char* name : others) EXPECT_TRUE(fs::exists(parent() / name)) << name;
-  EXPECT_TRUE(fs::exists(parent() / "proa-temporary-abcdef"));
-  EXPECT_TRUE(fs::exists(parent() / "proa-temporary-linked"));
-  TemporaryFolder::sweep_in(parent() / "nowhere");
+  EXPECT_TRUE(fs::exists(parent() / "proa-temporary-folder.abcdef"));
+  EXPECT_TRUE(fs::exists(parent() / "proa-temporary-folder.linked"));
+  TemporaryFolder::sweep_in(parent() / "nowhere", going_on);
 }
 
 TEST_F(TemporaryFolderTest, WhatASweepHasIsNotClaimed) {
-  const fs::path made = parent_.make_folder("proa-temporary-abcdef");
+  const fs::path made = parent_.make_folder("proa-temporary-folder.abcdef");
   {
     const OwnedFd sweep(::open(made.c_str(), O_RDONLY | O_CLOEXEC));
     ASSERT_EQ(::flock(sweep.get(), LOCK_EX), 0);
@@ -135,7 +140,7 @@ TEST_F(TemporaryFolderTest, IsNotSweptWhileItIsMade) {
   std::vector<std::jthread> sweepers;
   for (int i = 0; i < 4; ++i) {
     sweepers.emplace_back([&](const std::stop_token& stop) {
-      while (!stop.stop_requested()) TemporaryFolder::sweep_in(parent());
+      while (!stop.stop_requested()) TemporaryFolder::sweep_in(parent(), going_on);
     });
   }
   for (int i = 0; i < 300; ++i) {

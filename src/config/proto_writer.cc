@@ -1,5 +1,8 @@
 #include "config/proto_writer.h"
 
+#include <limits>
+#include <string>
+
 #include "config/metric_control.h"
 #include "google/protobuf/text_format.h"
 #include "proto/model_config.pb.h"
@@ -132,6 +135,16 @@ void write_tensors(const ModelConfig& config, inference::ModelConfig& message) {
   }
 }
 
+// Prints a number that stands for zero as zero.
+class PrintedZero final : public google::protobuf::TextFormat::FastFieldValuePrinter {
+ public:
+  static constexpr std::int64_t kStandIn = std::numeric_limits<std::int64_t>::min();
+  void PrintInt64(std::int64_t number,
+                  google::protobuf::TextFormat::BaseTextGenerator* text) const override {
+    text->PrintString(std::to_string(number == kStandIn ? 0 : number));
+  }
+};
+
 }  // namespace
 
 inference::ModelConfig to_proto(const ModelConfig& config) {
@@ -170,9 +183,21 @@ inference::ModelConfig to_proto(const ModelConfig& config) {
 }
 
 std::string to_text(const ModelConfig& config) {
+  inference::ModelConfig message = to_proto(config);
+  // protobuf leaves zeros out. Those of steps would mean the latest version when they are read
+  // again: another number stands for them.
+  if (message.has_ensemble_scheduling()) {
+    for (auto& step : *message.mutable_ensemble_scheduling()->mutable_step()) {
+      if (step.model_version() == 0) step.set_model_version(PrintedZero::kStandIn);
+    }
+  }
+  google::protobuf::TextFormat::Printer printer;
+  const auto* version =
+      inference::ModelEnsembling::Step::descriptor()->FindFieldByName("model_version");
+  printer.RegisterFieldValuePrinter(version, new PrintedZero);  // which it owns from now on
   std::string text;
-  google::protobuf::TextFormat::PrintToString(to_proto(config), &text);
-  // protobuf leaves zeros out; this one would be completed when it is read again.
+  printer.PrintToString(message, &text);
+  // This one would be completed.
   if (config.max_batch_size == 0) text += "max_batch_size: 0\n";
   return text;
 }

@@ -55,6 +55,19 @@ TEST(ToProtoTest, ShowsWhatWasCompleted) {
   EXPECT_THAT(json, HasSubstr(R"("max_queue_delay_microseconds":9000000000)"));
 }
 
+TEST(ToTextTest, StatesAStepsVersionOfZero) {
+  const ParsedConfig parsed = completed(
+      "platform: 'ensemble' input { name: 'x' data_type: TYPE_FP32 dims: 1 } "
+      "output { name: 'y' data_type: TYPE_FP32 dims: 1 } ensemble_scheduling { step [ "
+      "{ model_name: 'a' model_version: 0 input_map { key: 'x' value: 'x' } "
+      "output_map { key: 'y' value: 'm' } }, { model_name: 'b' model_version: 2 "
+      "input_map { key: 'x' value: 'm' } output_map { key: 'y' value: 'y' } } ] }");
+  const std::string text = to_text(parsed.config);
+  EXPECT_THAT(text, HasSubstr("model_version: 0"));
+  EXPECT_THAT(text, HasSubstr("model_version: 2"));
+  EXPECT_EQ(parse_config(text, "again")->config.ensemble->steps[0].version, 0);
+}
+
 TEST(ToTextTest, StatesABatchSizeOfZero) {
   const ParsedConfig parsed = completed(
       "max_batch_size: 0 input { name: 'x' data_type: TYPE_FP32 dims: 1 } "

@@ -1,6 +1,7 @@
 #include "lifecycle/model_repository.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -83,6 +84,7 @@ Status ModelRepository::start() {
     MutexLock lock(mutex_);
     started_ = true;
     loading_ = names.size();
+    std::ranges::set_difference(names, found, std::inserter(missing_, missing_.end()));
   }
   if (names.empty()) {
     if (found.empty()) warn_of_nothing(options_.folders);
@@ -93,7 +95,7 @@ Status ModelRepository::start() {
   std::vector<StepLoads::JobPtr> jobs;
   {
     MutexLock lock(mutex_);
-    asked_for_ = names;
+    asked_for_.insert(names.begin(), names.end());
     for (const std::string& name : names) {
       jobs.push_back(make_job_locked(name, {}, [this, name](const Status& status) {
         first_load_ended(name, status.has_value());
@@ -187,6 +189,7 @@ Status ModelRepository::load_now(LoadJob& job) {
     if (!status) {
       if (status.error().code != ErrorCode::kNotFound) ++counts_.failed;
     } else if (!job.waits) {
+      missing_.erase(name);
       ++counts_.succeeded;
     }
   }
@@ -203,6 +206,7 @@ void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards af
   {
     MutexLock lock(mutex_);
     asked_for_.erase(name);
+    missing_.erase(name);
     step_loads_.forget(name);
     step_loads_.end_unload(name);
     --requests_;
@@ -248,6 +252,7 @@ bool ModelRepository::ready() const {
   {
     MutexLock lock(mutex_);
     if (!started_ || shutting_down_ || loading_ > 0) return false;
+    if (options_.strict_readiness && !missing_.empty()) return false;
   }
   if (!options_.strict_readiness) return true;
   const std::vector<std::shared_ptr<core::Model>> models = ready_models();

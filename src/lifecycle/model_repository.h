@@ -80,6 +80,7 @@ class ModelRepository {
   // Of load() and unload() together: those that have not ended. Of list(): those that wait for the
   // disk.
   static constexpr std::size_t kMostRequests = 10'000;
+  static constexpr std::size_t kMoreUnloads = 1'000;  // beyond: they make room
   static constexpr std::size_t kMostListings = 1'000;
 
   explicit ModelRepository(Options options);
@@ -128,7 +129,7 @@ class ModelRepository {
   // its requests have ended. Nothing happens for models that are not loaded. `with_steps`: of an
   // ensemble also the steps that were loaded because of it alone. An ensemble whose step goes is
   // not ready until the step is back; one whose load waits for its steps waits no longer. Errors:
-  // kUnavailable beyond kMostRequests.
+  // kUnavailable beyond kMostRequests + kMoreUnloads.
   Status unload(const std::string& name, bool with_steps = false) PROA_EXCLUDES(mutex_);
 
   // Waits until the first load of every model has ended; false when `deadline` came first.
@@ -153,7 +154,7 @@ class ModelRepository {
   void post(StepLoads::JobPtr job);
   void run_load(const StepLoads::JobPtr& job) PROA_EXCLUDES(mutex_);
   Status load_now(LoadJob& job) PROA_EXCLUDES(mutex_);
-  Status check_room_locked(const std::string& name) const PROA_REQUIRES(mutex_);
+  Status check_room_locked(const std::string& name, std::size_t most) const PROA_REQUIRES(mutex_);
   void end_request() PROA_EXCLUDES(mutex_);
   void take_down(const std::string& name, bool with_steps) PROA_EXCLUDES(mutex_);
   void post_unload(const std::string& name, Catalog::Afterwards afterwards) PROA_EXCLUDES(mutex_);
@@ -199,6 +200,8 @@ class ModelRepository {
   std::size_t requests_ PROA_GUARDED_BY(mutex_) = 0;  // loads and unloads that were asked for
   std::size_t listings_ PROA_GUARDED_BY(mutex_) = 0;
   StepLoads step_loads_ PROA_GUARDED_BY(mutex_);
+  // Models to be loaded at the start that lie nowhere: not in the index, but not ready either.
+  std::set<std::string> missing_ PROA_GUARDED_BY(mutex_);
   // Models that were loaded for their own sake and not as the steps of ensembles.
   std::set<std::string> asked_for_ PROA_GUARDED_BY(mutex_);
   bool started_ PROA_GUARDED_BY(mutex_) = false;

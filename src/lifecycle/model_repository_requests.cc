@@ -9,8 +9,8 @@ namespace proa::lifecycle {
 
 // What clients ask for: how much of it may wait, and in which order it comes.
 
-Status ModelRepository::check_room_locked(const std::string& name) const {
-  if (requests_ < kMostRequests) return {};
+Status ModelRepository::check_room_locked(const std::string& name, std::size_t most) const {
+  if (requests_ < most) return {};
   return error::unavailable(
       "model '{}': {} requests to load or unload models have not ended, and no more may wait; ask "
       "again when some have",
@@ -22,7 +22,7 @@ void ModelRepository::load(const std::string& name, LoadRequest request,
   const Status usable = storage::check_model_name(name);
   StepLoads::JobPtr job;
   MutexLock lock(mutex_);
-  if (Status room = check_room_locked(name); !room) {
+  if (Status room = check_room_locked(name, kMostRequests); !room) {
     lock.unlock();
     return done(std::move(room));
   }
@@ -45,7 +45,7 @@ void ModelRepository::end_request() {
 Status ModelRepository::unload(const std::string& name, bool with_steps) {
   {
     MutexLock lock(mutex_);
-    PROA_TRY(check_room_locked(name));
+    PROA_TRY(check_room_locked(name, kMostRequests + kMoreUnloads));
   }
   take_down(name, with_steps);
   return {};

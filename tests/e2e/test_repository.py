@@ -55,7 +55,7 @@ def test_models_are_loaded_and_unloaded_as_clients_ask(serve, tmp_path, protocol
         client.unload_model("m")
         assert not client.is_model_ready("m")
         assert "proa_model_ready{" not in server.get("/metrics", "metrics")[1].decode()
-        assert index(client, protocol)[("m", "1")] == ("UNAVAILABLE", "unloaded")
+        wait_until(lambda: index(client, protocol)[("m", "1")] == ("UNAVAILABLE", "unloaded"), "m is gone")
         with pytest.raises(InferenceServerException, match="has no available versions: unloaded"):
             infer(api, client, "m", ONE)
         client.load_model("m")
@@ -83,7 +83,7 @@ def test_a_request_brings_configuration_and_files(serve, tmp_path, protocol):
         # A model that is in no repository.
         client.load_model("new", config="{}", files={"file:1/model.onnx": onnx_add(3)})
         assert added((api, client), "new") == 3
-        temporary = [path for path in pathlib.Path("/tmp").glob("proa-temporary-*/new/1/model.onnx")
+        temporary = [path for path in pathlib.Path("/tmp").glob("proa-temporary-folder.*/new/1/model.onnx")
                      if path.owner() == pathlib.Path(tmp_path).owner()]
         assert temporary
         client.unload_model("new")
@@ -112,7 +112,8 @@ def test_files_that_a_killed_server_left_are_removed(serve, tmp_path):
     killed.kill()
     assert left and kept and set(temporary.iterdir()) == left | kept
     started = serve(models, EXPLICIT, environment=environment)
-    assert set(temporary.iterdir()) == kept
+    wait_until(lambda: set(temporary.iterdir()) == kept, "the folder is removed")
+    wait_until(lambda: "of a process that was killed: removed" in started.log(), "the log says so")
     assert f"temporary folder '{left.pop()}' of a process that was killed: removed" in started.log()
     with connect(serving, "http") as (api, client):
         assert added((api, client), "new") == 3

@@ -96,7 +96,7 @@ void Flights::say(Flight& flight, std::size_t index, WorkerResponse& response) {
   core::Request& request = *flight.batch->requests()[index];
   if (config_.decoupled && !response.final) {
     request.sink->send(std::move(*response.content), false);
-    if (request.sink->credit() == 0) hold_back(request, response.number, flight.slots[index]);
+    if (request.sink->credit() == 0) hold_back(flight, index);
     return;
   }
   core::Response content = std::move(*response.content);
@@ -110,13 +110,17 @@ void Flights::say(Flight& flight, std::size_t index, WorkerResponse& response) {
   flight.batch->set_response(index, std::move(content));
 }
 
-void Flights::hold_back(const core::Request& request, std::uint64_t number, std::uint32_t slot) {
+void Flights::hold_back(Flight& flight, std::size_t index) {
+  const std::uint32_t slot = flight.slots[index];
+  const std::uint64_t number = flight.first + index;
   if (slot == 0) return;
+  flight.held = clock_.now();
   page_->pause(slot, number);
-  request.sink->when_credit([page = page_, slot, number, on_credit = on_credit_] {
-    page->go_on(slot, number);
-    on_credit(number);
-  });
+  flight.batch->requests()[index]->sink->when_credit(
+      [page = page_, slot, number, on_credit = on_credit_] {
+        page->go_on(slot, number);
+        on_credit(number);
+      });
 }
 
 void Flights::end(Flight& flight, std::size_t index) {
@@ -154,17 +158,15 @@ std::vector<Flight> Flights::take_all() {
   return all;
 }
 
-TimePoint Flights::oldest() {
+TimePoint Flights::oldest(Duration patience) {
   const TimePoint now = clock_.now();
-  const std::uint64_t begun = page_->begun();
   TimePoint oldest = kNever;
-  bool any_held_back = false;
   MutexLock lock(mutex_);
+  const bool excused = std::ranges::any_of(flights_, [&](const auto& each) {
+    return is_held_back(each.second) && now <= deadline_after(each.second.held, patience);
+  });
   for (auto& [first, flight] : flights_) {
-    const bool held_back = is_held_back(flight);
-    any_held_back |= held_back;
-    // What the worker has not begun waits behind those that are held back.
-    if (held_back || (any_held_back && first > begun)) flight.heard = now;
+    if (excused) flight.heard = now;
     oldest = std::min(oldest, flight.heard);
   }
   return oldest;

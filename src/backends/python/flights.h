@@ -25,6 +25,7 @@ struct Flight {
   std::vector<bool> content;  // something was said to it
   std::size_t left = 0;
   TimePoint heard = kNever;  // when it was sent, or the worker last answered one of its requests
+  TimePoint held = kNever;   // when the worker was last told to wait for a client
 
   std::uint64_t end() const { return first + batch->requests().size(); }
 };
@@ -60,8 +61,9 @@ class Flights {
   std::vector<Flight> take_all() PROA_EXCLUDES(mutex_);
   // When the worker was last heard of by the batch that waits longest; kNever when there is none.
   // While the worker must not answer a request, because its client does not take what it has, the
-  // worker counts as heard of: to be called several times within the shortest limit.
-  TimePoint oldest() PROA_EXCLUDES(mutex_);
+  // worker counts as heard of by all (they may wait behind that one), for up to `patience` since it
+  // last could: to be called several times within the shortest limit.
+  TimePoint oldest(Duration patience) PROA_EXCLUDES(mutex_);
 
   // The greatest depth of the requests that the worker has.
   int depth() const PROA_EXCLUDES(mutex_);
@@ -74,7 +76,7 @@ class Flights {
   Flight* find(std::uint64_t number) PROA_EXCLUDES(mutex_);
   void end(Flight& flight, std::size_t index) PROA_EXCLUDES(mutex_);
   void say(Flight& flight, std::size_t index, WorkerResponse& response);
-  void hold_back(const core::Request& request, std::uint64_t number, std::uint32_t slot);
+  void hold_back(Flight& flight, std::size_t index);
   bool is_held_back(const Flight& flight) const;
 
   const config::ModelConfig& config_;

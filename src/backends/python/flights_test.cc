@@ -14,6 +14,8 @@ namespace {
 using std::chrono::seconds;
 using testing::ElementsAre;
 
+constexpr seconds kPatience{60};
+
 // A client that takes nothing, until the test lets it.
 struct SlowClient {
   std::size_t responses = 0;
@@ -73,7 +75,7 @@ class FlightsTest : public testing::Test {
   // The worker says that it has begun the batch.
   void begin(std::uint64_t first) { std::memcpy(page_->buffer().data(), &first, sizeof first); }
   // How long the worker has not been heard of.
-  Duration silence() { return clock_.now() - flights_->oldest(); }
+  Duration silence() { return clock_.now() - flights_->oldest(kPatience); }
 
   config::ModelConfig config_ = core::float_config(8);
   ManualClock clock_;
@@ -88,7 +90,7 @@ class FlightsTest : public testing::Test {
 };
 
 TEST_F(FlightsTest, AWorkerThatSaysNothingIsSilent) {
-  EXPECT_EQ(flights_->oldest(), kNever);
+  EXPECT_EQ(flights_->oldest(kPatience), kNever);
   SlowClient client{.takes = true};
   const std::uint64_t number = send({&client});
   begin(number);
@@ -100,7 +102,7 @@ TEST_F(FlightsTest, AWorkerThatSaysNothingIsSilent) {
   EXPECT_EQ(silence(), seconds(2));
   respond(number, true);
   EXPECT_EQ(done_, 1);
-  EXPECT_EQ(flights_->oldest(), kNever);
+  EXPECT_EQ(flights_->oldest(kPatience), kNever);
 }
 
 TEST_F(FlightsTest, AWorkerThatMayNotAnswerIsNotSilent) {
@@ -134,17 +136,28 @@ TEST_F(FlightsTest, WhatHasEndedHoldsNothingBack) {
   EXPECT_EQ(silence(), seconds(5));
 }
 
-TEST_F(FlightsTest, WhatIsNotBegunWaitsWithTheOneInFront) {
+// model.py may answer all from one thread, which waits with the first.
+TEST_F(FlightsTest, OthersWaitWithTheOneThatIsHeldBack) {
   SlowClient slow;
   SlowClient fast{.takes = true};
   const std::uint64_t first = send({&slow});
   begin(first);
-  const std::uint64_t second = send({&fast});
+  begin(send({&fast}));
   respond(first);
   clock_.advance(seconds(5));
   EXPECT_EQ(silence(), seconds(0));
-  // Begun beside it (model.py answers the first from a thread): it is waited for.
-  begin(second);
+  slow.take();
+  clock_.advance(seconds(5));
+  EXPECT_EQ(silence(), seconds(5));
+}
+
+TEST_F(FlightsTest, AClientThatTakesNothingIsAnExcuseForAWhile) {
+  SlowClient dead;
+  const std::uint64_t number = send({&dead});
+  begin(number);
+  respond(number);
+  clock_.advance(kPatience);
+  EXPECT_EQ(silence(), seconds(0));
   clock_.advance(seconds(5));
   EXPECT_EQ(silence(), seconds(5));
 }

@@ -108,7 +108,7 @@ TEST_F(PythonBackendTest, UnpacksAnEnvironmentAndRemovesItInTheEnd) {
     ASSERT_TRUE(model) << model.error().message;
     EXPECT_EQ(std::distance(begin(std::filesystem::directory_iterator(temporary)), {}), 1);
     // Whoever may enter "." of the archive, and a sweep leaves it.
-    TemporaryFolder::sweep();
+    TemporaryFolder::sweep(std::atomic<bool>(false));
     const auto unpacked = std::filesystem::directory_iterator(temporary);
     EXPECT_EQ(unpacked->status().permissions(), std::filesystem::perms::owner_all);
     EXPECT_TRUE(std::filesystem::exists(unpacked->path() / "environment/bin/python3"));

@@ -1,5 +1,6 @@
 #include "backends/python/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -38,6 +39,9 @@ void log_lines(int level, const std::string& where, std::string_view text) {
     }
   }
 }
+
+// Of a limit that is multiplied: ten years.
+constexpr std::int64_t kLongest = 10LL * 365 * 24 * 3600;
 
 }  // namespace
 
@@ -213,6 +217,11 @@ void Session::log(Incoming& message) {
   log_lines(level, where, reader.get_string());
 }
 
+Duration Session::patience() const {
+  constexpr int kTimesTheLimit = 10;
+  return kTimesTheLimit * std::min(plan_.settings.execute_timeout, std::chrono::seconds(kLongest));
+}
+
 std::optional<std::string> Session::overdue(TimePoint stopped) {
   const TimePoint now = plan_.clock->now();
   const auto late = [now](TimePoint since, std::chrono::seconds limit) {
@@ -222,7 +231,7 @@ std::optional<std::string> Session::overdue(TimePoint stopped) {
   if (late(stopped, settings.finalize_timeout)) {
     return fmt::format("did not finalize within {} s", settings.finalize_timeout.count());
   }
-  if (late(flights_.oldest(), settings.execute_timeout)) {
+  if (late(flights_.oldest(patience()), settings.execute_timeout)) {
     return fmt::format("did not answer within {} s (parameter execute_timeout_s raises the limit)",
                        settings.execute_timeout.count());
   }
@@ -233,7 +242,7 @@ std::optional<std::string> Session::overdue(TimePoint stopped) {
 void Session::check_ready(WorkerState& state) {
   if (said_ready_) state.set_says_ready(*said_ready_);
   said_ready_.reset();
-  if (!can_say_ready_ || flights_.oldest() != kNever) return;
+  if (!can_say_ready_ || flights_.oldest(patience()) != kNever) return;
   const TimePoint now = plan_.clock->now();
   if (asked_ready_ == kNever) {
     asked_ready_ = now;

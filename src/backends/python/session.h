@@ -83,6 +83,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void log(Incoming& message);
   // What to end the process for, if anything: no answer for too long.
   std::optional<std::string> overdue(TimePoint stopped);
+  // How long a client that takes nothing excuses the worker.
+  Duration patience() const;
   void check_ready(WorkerState& state);
   std::string end_of(std::string why);
 
