@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 
 #include "backends/cuda/import.h"
 #include "backends/cuda/testing/export.h"
@@ -18,9 +17,6 @@ namespace {
 
 using engine::Graph;
 using engine::HostTensor;
-using Seconds = std::chrono::duration<double>;
-
-double now() { return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 constexpr std::int64_t kLargestChecked = 8;
 

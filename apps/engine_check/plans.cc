@@ -1,6 +1,5 @@
 // How long cuDNN takes to make execution plans that compile their kernels, and to read the same
 // ones back from their JSON: what keeping them would save of a start.
-#include <chrono>
 #include <set>
 
 #include "backends/cuda/import.h"
@@ -22,9 +21,6 @@ using engine::cuda::ConvForm;
 using engine::cuda::ConvGraph;
 using engine::cuda::CudnnDescriptor;
 using engine::cuda::EngineChoice;
-using Seconds = std::chrono::duration<double>;
-
-double now() { return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 constexpr auto kJson = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
 

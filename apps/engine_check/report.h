@@ -16,4 +16,7 @@ class Report {
   int passed_ = 0;
 };
 
+// Seconds, of a clock that only goes forward.
+double now();
+
 }  // namespace proa::engine_check

@@ -138,7 +138,7 @@ Status Server::start() {
   for (const Port& port : ports()) PROA_TRY(listen(port));
   PROA_TRY(repository_.start());
   // Beside everything else: what a killed server left may be gigabytes.
-  sweeper_ = start_thread("sweep", [this] { TemporaryFolder::sweep(stop_sweeping_); });
+  sweeper_ = start_thread("proa-sweep", [this] { TemporaryFolder::sweep(stop_sweeping_); });
   return {};
 }
 

@@ -2,12 +2,12 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/owned_fd.h"
 #include "boost/asio/ip/address.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "net/acceptor.h"
@@ -19,21 +19,6 @@ namespace {
 using boost::asio::ip::tcp;
 
 constexpr int kBacklog = 4096;
-
-// A file descriptor that is closed unless it is released.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 Error bind_error(const ListenerOptions& options, const tcp::endpoint& where, int error) {
   const std::string port =
@@ -70,9 +55,9 @@ Result<tcp::endpoint> endpoint_of(const ListenerOptions& options) {
 
 // A bound socket. Without `shared`, it fails when anybody listens on the port, also those who
 // would share it.
-Result<Descriptor> bind_socket(const ListenerOptions& options, const tcp::endpoint& where,
-                               bool shared) {
-  Descriptor fd(::socket(where.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Result<OwnedFd> bind_socket(const ListenerOptions& options, const tcp::endpoint& where,
+                            bool shared) {
+  OwnedFd fd(::socket(where.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd.get() < 0) return bind_error(options, where, errno);
   const int on = 1, off = 0;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -114,7 +99,7 @@ Status Listener::bind_all(std::span<EventLoop* const> loops, Duration tick) {
   if (where.port() != 0 && !options_.shared)
     PROA_TRY(bind_socket(options_, where, /*shared=*/false));
   for (EventLoop* loop : loops) {
-    PROA_ASSIGN(Descriptor fd, bind_socket(options_, where, /*shared=*/true));
+    PROA_ASSIGN(OwnedFd fd, bind_socket(options_, where, /*shared=*/true));
     if (::listen(fd.get(), kBacklog) != 0) return bind_error(options_, where, errno);
     if (where.port() == 0) {
       PROA_ASSIGN(const std::uint16_t chosen, bound_port(fd.get()));

@@ -106,11 +106,12 @@ class BlockEndKernel final : public StepKernel {
     } else {
       work.residual = inputs[3];
     }
-    work.y = arguments.output;
     if (shape_.next_outputs > 0) {
       work.next_weight = inputs[next_at_], work.next_bias = bias(next_at_ + 1);
       work.z = arguments.output;
       work.y = arguments.second_output;
+    } else {
+      work.y = arguments.output;
     }
     PROA_CUDA(launch_block_end(work, shape_, tile_, limits_, stream));
     return {};

@@ -222,8 +222,6 @@ void run_grid(Index grid, unsigned size, std::size_t shared_bytes,
 
 std::byte* shared_memory() { return block().shared->data(); }
 
-int lane() { return static_cast<int>(block().running % kWarp); }
-
 void wait_for_block() {
   ++block().at_barrier;
   wait_as(State::kWaitsForBlock);
@@ -240,7 +238,7 @@ void with_warp(void* part, std::size_t bytes, const std::function<void(std::byte
   Warp& warp = b.warps[b.running / kWarp];
   std::vector<std::byte>& parts = warp.parts[b.threads[b.running].exchanges++ % 2];
   if (parts.size() < bytes * kWarp) parts.resize(bytes * kWarp);
-  std::byte* own = parts.data() + static_cast<std::size_t>(lane()) * bytes;
+  std::byte* own = parts.data() + b.running % kWarp * bytes;
   std::memcpy(own, part, bytes);
   if (warp.arrived == 0) warp.work = &work.target_type();
   PROA_CHECK(*warp.work == work.target_type(), "the lanes of a warp do different things together");

@@ -47,7 +47,6 @@ void forbid_before_wait(std::vector<const GuardedMemory*> memory);
 
 // For the running thread.
 std::byte* shared_memory();
-int lane();
 void wait_for_block();
 void wait_for_previous_kernel();
 

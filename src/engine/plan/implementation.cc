@@ -169,6 +169,10 @@ Reason decline_expand(const Graph& graph, std::span<const Node* const> nodes,
   return depthwise_obstacle(graph, *nodes[1]);
 }
 
+std::int64_t input_channels(const Graph& graph, const Node& node) {
+  return input_value(graph, node, 0).shape[3];
+}
+
 // Channels of a result lie in the registers of a warp, 32 at a time.
 bool whole_groups(std::int64_t channels) { return channels % 32 == 0; }
 // How many are summed, and how many the next convolution makes, where there is a kernel that holds
@@ -180,9 +184,9 @@ constexpr std::pair<std::int64_t, std::int64_t> kHeldChannels[] = {
 Reason decline_sum(const Graph& graph, const Node& sum, const Target& target) {
   if (Reason reason = decline_fused_conv(graph, sum, target); !reason.empty()) return reason;
   if (!is_matrix_product(graph, sum)) return "wants 1x1 convolutions by 1 around the sum";
-  const std::int64_t channels = input_value(graph, sum, 0).shape[3];
   const std::int64_t outputs = graph.value(sum.output()).shape[3];
-  return whole_groups(channels) && whole_groups(outputs) ? "" : "wants multiples of 32 channels";
+  const bool whole = whole_groups(input_channels(graph, sum)) && whole_groups(outputs);
+  return whole ? "" : "wants multiples of 32 channels";
 }
 
 Reason decline_next(const Graph& graph, const Node& next, std::int64_t summed,
@@ -193,10 +197,6 @@ Reason decline_next(const Graph& graph, const Node& next, std::int64_t summed,
   const std::pair channels(summed, graph.value(next.output()).shape[3]);
   const bool held = std::ranges::find(kHeldChannels, channels) != std::end(kHeldChannels);
   return held ? "" : "sums over 64 or 128 channels, for 64 or 128 behind the sum";
-}
-
-std::int64_t input_channels(const Graph& graph, const Node& node) {
-  return input_value(graph, node, 0).shape[3];
 }
 
 // A 1x1 convolution, with or without a residual, and the 1x1 convolution that reads it.

@@ -181,6 +181,9 @@ class ArenaPlanner {
   explicit ArenaPlanner(Plan& plan) : plan_(plan), request_of_(plan.graph.values.size(), kNone) {}
 
   void run(std::span<const std::size_t> taken) {
+    for (Storage& each : plan_.storage) {
+      if (each.place == Place::kArena) each = {};
+    }
     // The fusion that a step belongs to, or none.
     std::vector<const Fusion*> fusion_of(plan_.steps.size());
     for (const std::size_t index : taken) {
@@ -215,8 +218,7 @@ class ArenaPlanner {
       requests_[static_cast<std::size_t>(request)].last_step = static_cast<int>(last);
     }
     for (ValueId id : node.outputs) {
-      const Place place = storage(owner(id)).place;
-      if (place != Place::kNowhere && place != Place::kArena) continue;
+      if (storage(owner(id)).place != Place::kNowhere) continue;
       request_of(owner(id)) = static_cast<int>(requests_.size());
       requests_.push_back(
           {plan_.graph.value(id).bytes(), static_cast<int>(first), static_cast<int>(last)});
@@ -225,9 +227,6 @@ class ArenaPlanner {
   }
 
   void place() {
-    for (Storage& each : plan_.storage) {
-      if (each.place == Place::kArena) each = {};
-    }
     const MemoryLayout layout = plan_memory(requests_);
     for (std::size_t i = 0; i < placed_.size(); ++i) {
       storage(placed_[i]) = {Place::kArena, 0, layout.offsets[i]};
