@@ -56,10 +56,10 @@ Status time_plan(const engine::Plan& plan, const engine::Node& node, cudnnHandle
   PROA_ASSIGN(const std::vector<EngineChoice> engines,
               engine::cuda::list_engines(conv.operations(), false));
   double begin = now();
-  PROA_ASSIGN(const CudnnDescriptor built,
+  PROA_ASSIGN(const engine::cuda::BuiltPlan built,
               engine::cuda::build_plan(conv.operations(), engines.front(), handle));
   sums.built += now() - begin;
-  PROA_ASSIGN(const std::string json, json_of(built));
+  PROA_ASSIGN(const std::string json, json_of(built.plan));
   begin = now();
   PROA_ASSIGN(const CudnnDescriptor read, plan_from(json, handle));
   PROA_ASSIGN(const std::int64_t workspace,
