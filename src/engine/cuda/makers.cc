@@ -12,6 +12,8 @@ const KernelMaker& maker_of(Implementation implementation) {
       return kCublasLtMaker;
     case Implementation::kDepthwise:
       return kDepthwiseMaker;
+    case Implementation::kFewPixels:
+      return kFewPixelsMaker;
     case Implementation::kFewRows:
       return kFewRowsMaker;
     case Implementation::kStem:

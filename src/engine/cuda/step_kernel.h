@@ -63,6 +63,7 @@ extern const KernelMaker kCudnnRuntimeMaker;
 extern const KernelMaker kCublasLtMaker;
 extern const KernelMaker kCublasLtToFloatMaker;
 extern const KernelMaker kDepthwiseMaker;
+extern const KernelMaker kFewPixelsMaker;
 extern const KernelMaker kFewRowsMaker;
 extern const KernelMaker kStemMaker;
 extern const KernelMaker kExpandMaker;

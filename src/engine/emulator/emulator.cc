@@ -21,7 +21,14 @@ namespace {
 
 constexpr std::size_t kStackBytes = 256 << 10;
 
-enum class State : std::uint8_t { kReady, kWaitsForWarp, kWaitsForBlock, kWaitsForKernel, kEnded };
+enum class State : std::uint8_t {
+  kReady,
+  kWaitsForWarp,
+  kWaitsForBlock,
+  kWaitsForCluster,
+  kWaitsForKernel,
+  kEnded
+};
 
 struct Copy {
   void* to;
@@ -42,6 +49,7 @@ struct Thread {
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
   State state = State::kEnded;
   unsigned exchanges = 0;  // with its warp, so far
+  unsigned meeting = 0;    // of the cluster, at which it has arrived
   std::vector<Copy> sent;
   std::deque<std::vector<Copy>> groups;
 };
@@ -57,19 +65,29 @@ struct Warp {
 struct Block {
   std::vector<Thread> threads;  // kept for their stacks
   std::vector<Warp> warps;
+  Index index;
   unsigned size = 0, running = 0;
-  unsigned live = 0, at_barrier = 0, at_wait = 0;
+  unsigned live = 0, at_barrier = 0;
+  std::unique_ptr<GuardedMemory> shared;
+};
+
+// The blocks that run together, and what they run.
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;
+  Block* current = nullptr;
+  unsigned live = 0, at_wait = 0;  // threads of all blocks
+  unsigned meetings = 0, arrived = 0;
   bool front_ended = false;  // the kernel in front
   std::vector<const GuardedMemory*> forbidden;
   const std::function<void()>* body = nullptr;
   Place scheduler;
-  std::unique_ptr<GuardedMemory> shared;
 };
 
-Block& block() {
-  static Block instance;
+Cluster& cluster() {
+  static Cluster instance;
   return instance;
 }
+Block& block() { return *cluster().current; }
 
 // Goes on at `to`; comes back when somebody goes on at `from`.
 void change(Place& from, Place& to) {
@@ -80,31 +98,34 @@ void change(Place& from, Place& to) {
 
 void leave() {
   Block& b = block();
-  change(b.threads[b.running].place, b.scheduler);
+  change(b.threads[b.running].place, cluster().scheduler);
 }
 
-void release(State waiting) {
-  Block& b = block();
+void release(Block& b, State waiting) {
   for (unsigned i = 0; i < b.size; ++i) {
     if (b.threads[i].state == waiting) b.threads[i].state = State::kReady;
   }
 }
+void release_all(State waiting) {
+  for (const auto& each : cluster().blocks) release(*each, waiting);
+}
 
 void forbid(bool forbidden) {
-  for (const GuardedMemory* memory : block().forbidden) memory->forbid(forbidden);
+  for (const GuardedMemory* memory : cluster().forbidden) memory->forbid(forbidden);
 }
 
 // Those that have ended are waited for no longer.
 void release_complete() {
   Block& b = block();
+  Cluster& c = cluster();
   if (b.at_barrier > 0 && b.at_barrier == b.live) {
     b.at_barrier = 0;
-    release(State::kWaitsForBlock);
+    release(b, State::kWaitsForBlock);
   }
-  if (!b.front_ended && b.at_wait == b.live) {
-    b.front_ended = true;
+  if (!c.front_ended && c.at_wait == c.live) {
+    c.front_ended = true;
     forbid(false);
-    release(State::kWaitsForKernel);
+    release_all(State::kWaitsForKernel);
   }
 }
 
@@ -115,13 +136,13 @@ void wait_as(State state) {
 }
 
 void run_thread() {
+  (*cluster().body)();
   Block& b = block();
-  (*b.body)();
-  Thread& self = b.threads[b.running];
-  self.state = State::kEnded;
+  b.threads[b.running].state = State::kEnded;
   --b.live;
+  --cluster().live;
   release_complete();
-  __builtin_longjmp(b.scheduler.registers, 1);
+  __builtin_longjmp(cluster().scheduler.registers, 1);
 }
 
 void prepare(Thread& thread) {
@@ -133,11 +154,13 @@ void prepare(Thread& thread) {
   thread.place.started = false;
   thread.state = State::kReady;
   thread.exchanges = 0;
+  thread.meeting = 0;
   thread.sent.clear();
   thread.groups.clear();
 }
 
-// Runs threads from `first` on for as long as one of them can go on: false when none could.
+// Runs threads of the current block from `first` on for as long as one of them can go on: false
+// when none could.
 bool run_warp(unsigned first) {
   Block& b = block();
   const unsigned end = std::min(first + kWarp, b.size);
@@ -149,26 +172,46 @@ bool run_warp(unsigned first) {
       more = true;
       b.running = i;
       threadIdx = {i, 0, 0};
-      change(b.scheduler, b.threads[i].place);
+      change(cluster().scheduler, b.threads[i].place);
     }
   }
   return any;
 }
 
-void run_block(bool backwards) {
-  Block& b = block();
-  for (unsigned i = 0; i < b.size; ++i) prepare(b.threads[i]);
+void prepare(Block& b, Index index, unsigned size, std::size_t shared_bytes) {
+  b.index = index;
+  b.size = b.live = size;
+  b.at_barrier = 0;
+  if (b.threads.size() < size) b.threads.resize(size);
+  b.warps.resize((size + kWarp - 1) / kWarp);
+  for (unsigned i = 0; i < size; ++i) prepare(b.threads[i]);
   for (Warp& warp : b.warps) warp.arrived = 0;
-  b.live = b.size;
-  b.at_barrier = b.at_wait = 0;
-  b.front_ended = false;
-  forbid(true);
+  std::memset(b.shared->data(), 0xff, shared_bytes);
+}
+
+// Runs a block for as long as one of its warps can go on: false when none could.
+bool run_block(Block& b) {
+  cluster().current = &b;
+  blockIdx = {b.index.x, b.index.y, b.index.z};
+  const bool backwards = (b.index.x + b.index.y) % 2 == 1;
   const auto warps = static_cast<unsigned>(b.warps.size());
-  while (b.live > 0) {
+  bool any = false;
+  for (unsigned i = 0; i < warps; ++i) {
+    any |= run_warp((backwards ? warps - 1 - i : i) * kWarp);
+  }
+  return any;
+}
+
+void run_cluster() {
+  Cluster& c = cluster();
+  c.live = 0;
+  for (const auto& each : c.blocks) c.live += each->live;
+  c.at_wait = c.meetings = c.arrived = 0;
+  c.front_ended = false;
+  forbid(true);
+  while (c.live > 0) {
     bool any = false;
-    for (unsigned i = 0; i < warps; ++i) {
-      any |= run_warp((backwards ? warps - 1 - i : i) * kWarp);
-    }
+    for (const auto& each : c.blocks) any |= run_block(*each);
     PROA_CHECK(any, "threads of a block wait for others that never come");
   }
   forbid(false);
@@ -196,40 +239,62 @@ void GuardedMemory::forbid(bool forbidden) const {
 }
 
 void forbid_before_wait(std::vector<const GuardedMemory*> memory) {
-  block().forbidden = std::move(memory);
+  cluster().forbidden = std::move(memory);
 }
 
-void run_grid(Index grid, unsigned size, std::size_t shared_bytes,
+void run_grid(Index grid, unsigned size_of_cluster, unsigned size, std::size_t shared_bytes,
               const std::function<void()>& thread) {
-  Block& b = block();
-  b.body = &thread;
-  b.shared = std::make_unique<GuardedMemory>(shared_bytes, 128);
-  b.size = size;
-  if (b.threads.size() < size) b.threads.resize(size);
-  b.warps.resize((size + kWarp - 1) / kWarp);
+  Cluster& c = cluster();
+  c.body = &thread;
+  c.blocks.resize(size_of_cluster);
+  for (auto& each : c.blocks) {
+    if (each == nullptr) each = std::make_unique<Block>();
+    each->shared = std::make_unique<GuardedMemory>(shared_bytes, 128);
+  }
   gridDim = {grid.x, grid.y, grid.z};
   blockDim = {size, 1, 1};
   for (unsigned z = 0; z < grid.z; ++z) {
     for (unsigned y = 0; y < grid.y; ++y) {
-      for (unsigned x = 0; x < grid.x; ++x) {
-        blockIdx = {x, y, z};
-        std::memset(b.shared->data(), 0xff, shared_bytes);
-        run_block((x + y) % 2 == 1);
+      for (unsigned x = 0; x < grid.x; x += size_of_cluster) {
+        for (unsigned i = 0; i < size_of_cluster; ++i) {
+          prepare(*c.blocks[i], {x + i, y, z}, size, shared_bytes);
+        }
+        run_cluster();
       }
     }
   }
 }
 
 std::byte* shared_memory() { return block().shared->data(); }
+std::byte* shared_memory_of(unsigned rank) {
+  PROA_CHECK(rank < cluster().blocks.size(), "the block is one of the cluster's");
+  return cluster().blocks[rank]->shared->data();
+}
 
 void wait_for_block() {
   ++block().at_barrier;
   wait_as(State::kWaitsForBlock);
 }
 
+void arrive_at_cluster() {
+  Cluster& c = cluster();
+  block().threads[block().running].meeting = c.meetings + 1;
+  if (++c.arrived < c.live) return;
+  c.arrived = 0;
+  ++c.meetings;
+  release_all(State::kWaitsForCluster);
+}
+
+void wait_for_cluster() {
+  if (block().threads[block().running].meeting > cluster().meetings) {
+    wait_as(State::kWaitsForCluster);
+  }
+}
+
 void wait_for_previous_kernel() {
-  if (block().front_ended || block().forbidden.empty()) return;
-  ++block().at_wait;
+  Cluster& c = cluster();
+  if (c.front_ended || c.forbidden.empty()) return;
+  ++c.at_wait;
   wait_as(State::kWaitsForKernel);
 }
 

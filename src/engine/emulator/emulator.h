@@ -7,7 +7,7 @@
 namespace proa::engine::emulator {
 
 // A GPU for tests: runs the engine's own kernels (cuda/kernels/*.cu, compiled as C++ against the
-// headers in include/) on the CPU. Blocks run one after another; the threads of a block are fibers.
+// headers in include/) on the CPU. Clusters of blocks run one after another; threads are fibers.
 // Each warp runs as far as it can before another does, the first or the last one first by turns, so
 // that a missing barrier shows. So the kernels' arithmetic, addresses and barriers are tested
 // without a GPU. It has no time, no races between blocks, and knows only what our kernels use.
@@ -35,9 +35,10 @@ struct Index {
   unsigned x = 1, y = 1, z = 1;
 };
 
-// Runs `thread` for every thread of the grid. Dynamic shared memory of that size begins as NaNs.
-// Ends the process when threads wait for ever (a barrier that some of them do not reach).
-void run_grid(Index grid, unsigned block, std::size_t shared_bytes,
+// Runs `thread` for every thread of the grid, `cluster` blocks side by side in x together. Dynamic
+// shared memory of that size begins as NaNs. Ends the process when threads wait for ever (a barrier
+// that some of them do not reach).
+void run_grid(Index grid, unsigned cluster, unsigned block, std::size_t shared_bytes,
               const std::function<void()>& thread);
 
 // Until all threads of a block have waited for the kernel in front, that memory may not be touched:
@@ -47,7 +48,11 @@ void forbid_before_wait(std::vector<const GuardedMemory*> memory);
 
 // For the running thread.
 std::byte* shared_memory();
+std::byte* shared_memory_of(unsigned rank);  // another block of the cluster
 void wait_for_block();
+// Of all threads of a cluster, in two steps.
+void arrive_at_cluster();
+void wait_for_cluster();
 void wait_for_previous_kernel();
 
 // Every lane of a warp gives its part; when all have come, `work` is called once with those of all

@@ -17,10 +17,10 @@ using cuda::KernelMaker;
 
 const KernelMaker* own_maker(Implementation implementation) {
   static const KernelMaker* const makers[] = {
-      &cuda::kBlockEndMaker,    &cuda::kDepthwiseMaker,  &cuda::kExpandMaker,
-      &cuda::kFewRowsMaker,     &cuda::kPackMaker,       &cuda::kPictureDepthwiseMaker,
-      &cuda::kPointwiseMaker,   &cuda::kPoolVectorMaker, &cuda::kReferenceMaker,
-      &cuda::kSpatialMeanMaker, &cuda::kStemMaker};
+      &cuda::kBlockEndMaker,         &cuda::kDepthwiseMaker,   &cuda::kExpandMaker,
+      &cuda::kFewPixelsMaker,        &cuda::kFewRowsMaker,     &cuda::kPackMaker,
+      &cuda::kPictureDepthwiseMaker, &cuda::kPointwiseMaker,   &cuda::kPoolVectorMaker,
+      &cuda::kReferenceMaker,        &cuda::kSpatialMeanMaker, &cuda::kStemMaker};
   for (const KernelMaker* maker : makers) {
     if (maker->implementation == implementation) return maker;
   }

@@ -1,6 +1,7 @@
 #include "engine/plan/implementation.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/graph/infer.h"
 #include "engine/passes/match.h"
@@ -65,6 +66,32 @@ Reason decline_runtime(const Graph& graph, const Node& node, const Target& targe
   if (target.compute_capability < 80) return "needs compute capability 8.0";
   if (!all_half(graph, node)) return "compiles FP16 kernels only";
   return {};
+}
+
+// The kernel splits the input channels evenly, in powers of two, and holds all that it reads.
+Reason decline_few_pixels(const Graph& graph, const Node& node, const Target& target) {
+  if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
+  constexpr std::int64_t kMostPixels = 4096, kWidest = 64, kMostTaps = 9;
+  const auto& conv = std::get<Conv>(node.op);
+  const Shape& weight = input_value(graph, node, 1).shape;
+  const Shape& y = graph.value(node.output()).shape;
+  const std::int64_t channels = weight[3];
+  if (target.compute_capability < 90) return "needs compute capability 9.0";
+  if (!all_half(graph, node)) return "computes in FP16 only";
+  if (conv.groups != 1) return "takes no groups";
+  if (y[0] * y[1] * y[2] > kMostPixels) return "takes up to 4096 pixels";
+  if (y[2] > kWidest) return "takes up to 64 pixels in a row";
+  if (weight[1] * weight[2] > kMostTaps || conv.dilations != Dims{1, 1}) {
+    return "takes filters of up to 9 neighbours";
+  }
+  if (std::max(conv.strides[0], conv.strides[1]) > 2) return "moves by 1 or 2";
+  const std::int64_t most_channels = weight[1] * weight[2] == 1 ? 2048 : 1024;
+  if (channels < 16 || channels > most_channels || !std::has_single_bit(channels + 0UL)) {
+    return "wants a power of two of input channels, 16 to 1024 (2048 for 1x1)";
+  }
+  if (weight[0] % 16 != 0) return "wants a multiple of 16 output channels";
+  if (node.input(2) == kNoValue) return {};
+  return input_value(graph, node, 2).type == DataType::kFp32 ? "" : "wants an FP32 bias";
 }
 
 bool is_matrix_product(const Graph& graph, const Node& node) {
@@ -318,6 +345,7 @@ constexpr ImplementationEntry kConv[] = {{Implementation::kDepthwise, decline_de
                                          {Implementation::kCudnnPrecompiled, decline_precompiled},
                                          {Implementation::kCudnnRuntime, decline_runtime},
                                          {Implementation::kCublasLt, decline_lt_conv},
+                                         {Implementation::kFewPixels, decline_few_pixels},
                                          kReferenceEntry};
 constexpr ImplementationEntry kMatMul[] = {{Implementation::kFewRows, decline_few_rows},
                                            {Implementation::kCublasLt, decline_lt_matmul},
@@ -379,6 +407,8 @@ std::string_view name_of(Implementation implementation) {
       return "cublaslt";
     case Implementation::kDepthwise:
       return "depthwise";
+    case Implementation::kFewPixels:
+      return "few_pixels";
     case Implementation::kFewRows:
       return "few_rows";
     case Implementation::kStem:

@@ -15,6 +15,7 @@ enum class Implementation : std::uint8_t {
   kCudnnRuntime,      // cuDNN graph with the bias in FP32 and first: kernels compiled at load
   kCublasLt,          // a matrix product with bias, residual and relu in its epilogue
   kDepthwise,         // own kernels
+  kFewPixels,         // convolutions of few pixels
   kFewRows,           // a matrix product; fused: and the convert to FP32 behind it
   kStem,
   kExpand,            // fused: a 1x1 convolution and the depthwise one that reads it

@@ -181,21 +181,30 @@ __device__ __forceinline__ std::int64_t thread_index() {
 inline int divided(int a, int b) { return (a + b - 1) / b; }
 
 // Launches `kernel` with programmatic dependent launch where the device has it; elsewhere the
-// attribute is ignored.
+// attribute is ignored. `cluster` blocks side by side in the grid's x are a cluster.
 template <class... Parameters, class... Arguments>
-cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, int block,
-                        std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+cudaError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, unsigned cluster, int block,
+                            std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(block));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {cluster, 1, 1};
+  config.attrs = attributes;
+  config.numAttrs = cluster > 1 ? 2 : 1;
   return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
+// The same without clusters.
+template <class... Parameters, class... Arguments>
+cudaError_t launch_grid(void (*kernel)(Parameters...), dim3 grid, int block,
+                        std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
+  return launch_clusters(kernel, grid, 1, block, shared_bytes, stream, arguments...);
 }
 
 // The same over `threads` threads side by side.

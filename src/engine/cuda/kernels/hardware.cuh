@@ -27,4 +27,30 @@ __device__ __forceinline__ T* dynamic_shared() {
   return reinterpret_cast<T*>(bytes);
 }
 
+// The blocks of a cluster (compute capability 9.0) wait for each other in two steps, each of all
+// threads: what was written before the first can be read after the second.
+__device__ __forceinline__ void arrive_at_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+// Where block `rank` of the cluster has what this block has at `own`, in shared memory. It must
+// have begun, and not ended.
+template <class T>
+__device__ __forceinline__ T* in_block(T* own, unsigned rank) {
+#if __CUDA_ARCH__ >= 900
+  T* there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(own), "r"(rank));
+  return there;
+#else
+  return own;
+#endif
+}
+
 }  // namespace proa::engine::cuda

@@ -180,6 +180,29 @@ cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shap
                              const BlockEndTile& tile, const DeviceLimits& limits,
                              cudaStream_t stream);
 
+// few_pixels.cu: y = act(convolution(x) + bias + residual) over few pixels, NHWC FP16 with FP32
+// sums, any kernel, step, padding and dilation, no groups; `bias` k floats or null, `residual` of
+// y's shape or null. Needs compute capability 9.0 where the sums are split.
+struct FewPixelsWork {
+  const void* x;
+  const void* weight;  // [k, r, s, c]
+  const float* bias;
+  const void* residual;
+  Activation act;
+  void* y;
+};
+// What a block makes: `outputs` channels (16, 32 or 64, a divisor of k) of `rows` rows of a
+// picture's result, up to kFewPixelsOfTile pixels, from 1 / `splits` (1, 2, 4 or 8) of the input
+// channels: a power of two, at least 16.
+struct FewPixelsTile {
+  int rows, outputs, splits;
+};
+inline constexpr int kFewPixelsOfTile = 256;
+std::size_t few_pixels_shared_bytes(const ConvShape& shape, const FewPixelsTile& tile);
+cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& shape,
+                              const FewPixelsTile& tile, const DeviceLimits& limits,
+                              cudaStream_t stream);
+
 // few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
 // kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in
 // FP16 or FP32. `block` threads, a multiple of 32.

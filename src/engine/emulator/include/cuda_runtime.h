@@ -94,11 +94,15 @@ using std::min;
 // --- launches
 // --------------------------------------------------------------------------------------
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeClusterDimension
+};
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   struct {
     int programmaticStreamSerializationAllowed;
+    dim3 clusterDim;
   } val;
 };
 struct cudaLaunchConfig_t {
@@ -129,12 +133,18 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Parameters... arguments) {
   const unsigned threads = config->blockDim.x * config->blockDim.y * config->blockDim.z;
   const dim3& grid = config->gridDim;
+  unsigned cluster = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension) cluster = attribute.val.clusterDim.x;
+  }
+  if (cluster == 0 || cluster > 8 || grid.x % cluster != 0) return cudaErrorInvalidValue;
   if (threads == 0 || threads > 1024 || grid.x == 0 || grid.y == 0 || grid.y > 65535 ||
       grid.z == 0 || grid.z > 65535 || config->dynamicSmemBytes > allowed_shared_bytes(kernel)) {
     return cudaErrorInvalidValue;
   }
-  proa::engine::emulator::run_grid({grid.x, grid.y, grid.z}, threads, config->dynamicSmemBytes,
-                                   [&] { kernel(arguments...); });
+  proa::engine::emulator::run_grid({grid.x, grid.y, grid.z}, cluster, threads,
+                                   config->dynamicSmemBytes, [&] { kernel(arguments...); });
   return cudaSuccess;
 }
 

@@ -13,4 +13,13 @@ T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::shared_memory());
 }
 
+inline void arrive_at_cluster() { emulator::arrive_at_cluster(); }
+inline void wait_for_cluster() { emulator::wait_for_cluster(); }
+
+template <class T>
+T* in_block(T* own, unsigned rank) {
+  const auto offset = reinterpret_cast<std::byte*>(own) - emulator::shared_memory();
+  return reinterpret_cast<T*>(emulator::shared_memory_of(rank) + offset);
+}
+
 }  // namespace proa::engine::cuda
