@@ -10,8 +10,8 @@
 namespace proa::engine::cuda {
 namespace {
 
-constexpr std::size_t kMostVariants = 8;  // to be timed
-constexpr int kPixels[] = {32, 64, 128};  // of a tile, about
+constexpr std::size_t kMostVariants = 40;  // to be timed
+constexpr int kPixels[] = {32, 64, 128};   // of a tile, about
 constexpr int kOutputs[] = {16, 32, 64}, kSplits[] = {1, 2, 4, 8};
 constexpr int kFewestChannels = 16;  // of a block's input
 

@@ -97,6 +97,7 @@ struct WarpSums {
       const unsigned weights = filter + static_cast<unsigned>(tap * pitch);
       const int end = min(steps, step + share.end - i);
       i += end - step;
+#pragma unroll 4
       for (; step < end; ++step) {
         unsigned a[2][4], b[kTiles / 2][4];
         const unsigned channel = static_cast<unsigned>(step * 32);
@@ -154,7 +155,7 @@ __device__ __forceinline__ void send_sums(const float2& sum, int pair, int count
 }
 
 template <int kTiles>
-__global__ void __launch_bounds__(kThreads) few_pixels_kernel(FewPixels f) {
+__global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
   constexpr int kOutputs = kTiles * 8, kPitch = sums_pitch(kOutputs), kRowPairs = kOutputs / 2;
   const ConvShape& s = f.shape;
   auto* shared = dynamic_shared<unsigned char>();
@@ -196,13 +197,30 @@ __global__ void __launch_bounds__(kThreads) few_pixels_kernel(FewPixels f) {
       static_cast<unsigned>(filter * s.r * s.s * pitch_of(f.channels) + (lane / 8 & 1) * 16);
   WarpSums<kTiles> sums;
   sums.multiply_steps(f, share_of(s.r * s.s * (f.channels / 16), part, parts), pixel, filters);
+  // What the block finishes, and what it needs for that, ahead. A thread's outputs are the same for
+  // all its pairs.
+  const int pairs = tile_pixels * kRowPairs, count = pairs / splits;
+  const int first_pair = static_cast<int>(blockIdx.x) * count;
+  const int output = first_output + static_cast<int>(threadIdx.x) % kRowPairs * 2;
+  const std::int64_t first_result =
+      (static_cast<std::int64_t>(n) * s.p + first_row) * s.q * s.k + output;
+  const auto result_of = [&](int row) {
+    return first_result + static_cast<std::int64_t>(row) * s.k;
+  };
+  const auto residual_at = [&](int row) {
+    if (f.residual == nullptr || row >= pixels) return __half2{};
+    return *reinterpret_cast<const __half2*>(f.residual + result_of(row));
+  };
+  __half2 added = residual_at((first_pair + static_cast<int>(threadIdx.x)) / kRowPairs);
+  float2 bias = {};
+  if (f.bias != nullptr) bias = *reinterpret_cast<const float2*>(f.bias + output);
+
   __syncthreads();  // the sums take the place of the weights and the picture
   auto* partial = reinterpret_cast<float*>(weights);
   sums.store(partial + (part * tile_pixels + first_pixel) * kPitch, lane);
   __syncthreads();
   if (splits > 1) wait_for_cluster();  // all have begun: they can be written to
 
-  const int pairs = tile_pixels * kRowPairs, count = pairs / splits;
   for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kThreads) {
     const float* at = partial + pair / kRowPairs * kPitch + pair % kRowPairs * 2;
     float2 sum = *reinterpret_cast<const float2*>(at);
@@ -221,26 +239,18 @@ __global__ void __launch_bounds__(kThreads) few_pixels_kernel(FewPixels f) {
     wait_for_cluster();
   }
 
-  const std::int64_t first_result =
-      (static_cast<std::int64_t>(n) * s.p + first_row) * s.q * s.k + first_output;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
-    const int pair = static_cast<int>(blockIdx.x) * count + i;
-    const int row = pair / kRowPairs, output = pair % kRowPairs * 2;
-    if (row >= pixels) break;
-    const std::int64_t at = first_result + static_cast<std::int64_t>(row) * s.k + output;
     float2 sum = inbox[i];
     for (int from = 1; from < splits; ++from) {
       sum.x += inbox[from * count + i].x, sum.y += inbox[from * count + i].y;
     }
-    if (f.bias != nullptr) {
-      sum.x += f.bias[first_output + output], sum.y += f.bias[first_output + output + 1];
-    }
-    if (f.residual != nullptr) {
-      const float2 added = __half22float2(*reinterpret_cast<const __half2*>(f.residual + at));
-      sum.x += added.x, sum.y += added.y;
-    }
-    *reinterpret_cast<__half2*>(f.y + at) =
-        __floats2half2_rn(finish(f.finish, sum.x), finish(f.finish, sum.y));
+    const int row = (first_pair + i) / kRowPairs;
+    if (row >= pixels) break;
+    if (i >= kThreads) added = residual_at(row);
+    const float2 residual = __half22float2(added);
+    *reinterpret_cast<__half2*>(f.y + result_of(row)) =
+        __floats2half2_rn(finish(f.finish, sum.x + bias.x + residual.x),
+                          finish(f.finish, sum.y + bias.y + residual.y));
   }
 }
 
