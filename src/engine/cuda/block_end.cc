@@ -1,6 +1,6 @@
 // The 1x1 convolutions around the end of a residual block by one kernel of our own. A variant is
 // the threads of a block, how many channels of the sum it makes, and what it does not hold: "t256
-// of 128, inputs again".
+// of 128, inputs again"; or with how many pixels a warp has: "t256 of 256, two tiles".
 #include <algorithm>
 
 #include "engine/cuda/kernels/kernels.h"
@@ -16,12 +16,22 @@ constexpr int kFewPixels = 16 * 1024;
 constexpr int kThreads[] = {256, 384, 512, 128}, kThreadsForFew[] = {128, 256, 64, 192};
 constexpr int kSlices[] = {256, 128, 64}, kSlicesForFew[] = {128, 64, 32};
 
-constexpr BlockEndWay kWays[] = {BlockEndWay::kHold, BlockEndWay::kStreamWeights,
-                                 BlockEndWay::kReadAgain};
+constexpr int kThreadsOfTwoTiles[] = {256}, kThreadsOfTwoTilesForFew[] = {128, 64};
+
+constexpr BlockEndWay kWays[] = {BlockEndWay::kHold, BlockEndWay::kTwoTiles,
+                                 BlockEndWay::kStreamWeights, BlockEndWay::kReadAgain};
+
+std::span<const int> threads_for(BlockEndWay way, bool few) {
+  if (way != BlockEndWay::kTwoTiles) {
+    return few ? std::span<const int>(kThreadsForFew) : kThreads;
+  }
+  return few ? std::span<const int>(kThreadsOfTwoTilesForFew) : kThreadsOfTwoTiles;
+}
 
 std::string to_string(const BlockEndTile& tile) {
   const std::string_view way = tile.way == BlockEndWay::kReadAgain       ? ", inputs again"
                                : tile.way == BlockEndWay::kStreamWeights ? ", weights again"
+                               : tile.way == BlockEndWay::kTwoTiles      ? ", two tiles"
                                                                          : "";
   return fmt::format("t{} of {}{}", tile.threads, tile.slice, way);
 }
@@ -69,7 +79,7 @@ std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimi
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
       if (block_end_shared_bytes(shape, slice, way) > limits.shared_bytes) continue;
-      for (const int threads : few ? std::span<const int>(kThreadsForFew) : kThreads) {
+      for (const int threads : threads_for(way, few)) {
         if (threads <= block_end_threads(shape, way)) list.push_back({threads, slice, way});
       }
     }

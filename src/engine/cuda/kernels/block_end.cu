@@ -13,21 +13,20 @@ namespace {
 using namespace block_end;
 
 // All weights that a block needs lie in its shared memory.
-template <int kSteps, int kNext>
-__global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) held_kernel(BlockEnd e) {
+template <int kTiles, int kSteps, int kNext>
+__global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_kernel(BlockEnd e) {
+  using Own = Tiles<kTiles, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
-  const int pitch = pitch_of(e.first.channels + e.second.channels);
-  const int next_pitch = pitch_of(e.outputs);
-  unsigned char* next_weights = shared + e.slice * pitch;
-  auto* bias = reinterpret_cast<float*>(next_weights + kNext * kGroup * next_pitch);
+  const int pitch = pitch_of(Own::channels(e));
+  const int bytes = group_bytes(Own::channels(e), kNext * kGroup);
+  auto* bias = reinterpret_cast<float*>(shared + e.slice / kGroup * bytes);
   float* next_bias = bias + e.slice;
 
   allow_next();
   const int begin = static_cast<int>(blockIdx.y) * e.slice;  // of the channels of y
   const int end = min(begin + e.slice, e.outputs);
-  load_weights(e, begin, end - begin, pitch, shared);
-  if (kNext > 0) {
-    load_rows(e.next_weight, kNext * kGroup, e.outputs, e.outputs, next_pitch, next_weights);
+  for (int c = begin; c < end; c += kGroup) {
+    load_group(e, c, kNext * kGroup, pitch, shared + (c - begin) / kGroup * bytes);
   }
   __pipeline_commit();
   load_bias(e, begin, end - begin, bias);
@@ -38,36 +37,30 @@ __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) held_kernel(Bl
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
-  const unsigned char* weights = shared + row_offset(lane, pitch);
-  const unsigned char* after = next_weights + row_offset(lane, next_pitch);
   const int tiles = (e.pixels + kTilePixels - 1) / kTilePixels;
-  for (int i = static_cast<int>(blockIdx.x) * warps + warp; i < tiles;
-       i += static_cast<int>(gridDim.x) * warps) {
-    Tile<kSteps, kNext> tile(e, i, begin, lane, next_bias);
+  for (int i = (static_cast<int>(blockIdx.x) * warps + warp) * kTiles; i < tiles;
+       i += static_cast<int>(gridDim.x) * warps * kTiles) {
+    Own own(e, i, begin, lane, next_bias);
+    const unsigned char* group = shared;
 #pragma unroll 1
-    for (int c = begin; c < end; c += kGroup) {
-      tile.make(e, c, lane, c + kGroup < end, bias + c - begin, weights + (c - begin) * pitch,
-                pitch, after + c * 2, next_pitch);
+    for (int c = begin; c < end; c += kGroup, group += bytes) {
+      own.make(e, c, lane, c + kGroup < end, bias + c - begin, group);
     }
-    tile.end(e, lane);
+    own.end(e, lane);
   }
 }
 
 // The weights of 32 channels at a time, for all warps of a block together, while those behind them
 // are on their way.
 constexpr int kStages = 3;
-constexpr int kNextPitch = 64;  // bytes of a row of the next convolution's weights in a stage
-
-__host__ __device__ constexpr int stage_bytes(int channels, int next_outputs) {
-  return kGroup * pitch_of(channels) + next_outputs * kNextPitch;
-}
 
 template <int kSteps, int kNext>
-__global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) streamed_kernel(BlockEnd e) {
+__global__ void __launch_bounds__(most_threads(1, kSteps, kNext), 1) streamed_kernel(BlockEnd e) {
+  using Own = Tiles<1, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
-  const int pitch = pitch_of(e.first.channels + e.second.channels);
-  const int stage = stage_bytes(e.first.channels + e.second.channels, kNext * kGroup);
-  auto* bias = reinterpret_cast<float*>(shared + kStages * stage);
+  const int pitch = pitch_of(Own::channels(e));
+  const int bytes = group_bytes(Own::channels(e), kNext * kGroup);
+  auto* bias = reinterpret_cast<float*>(shared + kStages * bytes);
   float* next_bias = bias + e.outputs;
 
   const int warps = static_cast<int>(blockDim.x) / 32;
@@ -79,11 +72,7 @@ __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) streamed_kerne
   // Group number `i` of all into its stage; nothing behind the last.
   const auto fetch = [&](int i) {
     if (i < total) {
-      const int c = i % groups * kGroup;
-      unsigned char* to = shared + i % kStages * stage;
-      load_weights(e, c, kGroup, pitch, to);
-      load_rows(e.next_weight + c, kNext * kGroup, kGroup, e.outputs, kNextPitch,
-                to + kGroup * pitch);
+      load_group(e, i % groups * kGroup, kNext * kGroup, pitch, shared + i % kStages * bytes);
     }
     __pipeline_commit();
   };
@@ -100,17 +89,15 @@ __global__ void __launch_bounds__(most_threads(kSteps, kNext), 1) streamed_kerne
   for (int round = static_cast<int>(blockIdx.x); round < rounds;
        round += static_cast<int>(gridDim.x)) {
     // Every warp takes part, those without a tile too.
-    Tile<kSteps, kNext> tile(e, round * warps + warp, 0, lane, next_bias);
+    Own own(e, round * warps + warp, 0, lane, next_bias);
 #pragma unroll 1
     for (int c = 0; c < e.outputs; c += kGroup, ++i) {
       __pipeline_wait_prior(kStages - 2);
       __syncthreads();
       fetch(i + kStages - 1);  // where group i - 1 was, which all have read
-      const unsigned char* weights = shared + i % kStages * stage;
-      tile.make(e, c, lane, c + kGroup < e.outputs, bias + c, weights + row_offset(lane, pitch),
-                pitch, weights + kGroup * pitch + row_offset(lane, kNextPitch), kNextPitch);
+      own.make(e, c, lane, c + kGroup < e.outputs, bias + c, shared + i % kStages * bytes);
     }
-    tile.end(e, lane);
+    own.end(e, lane);
   }
 }
 
@@ -121,12 +108,21 @@ struct Variant {
 
 template <int kSteps, int kNext>
 Variant variant(BlockEndWay way) {
-  constexpr int kThreads = most_threads(kSteps, kNext);
-  if constexpr (kNext > 0) {
-    if (way == BlockEndWay::kStreamWeights) return {streamed_kernel<kSteps, kNext>, kThreads};
+  constexpr bool kTwoFit = kSteps > 0 && kNext > 0 && 8 * kSteps + 16 * kNext <= 80;
+  if (way == BlockEndWay::kHold || way == BlockEndWay::kReadAgain) {
+    return {held_kernel<1, kSteps, kNext>, most_threads(1, kSteps, kNext)};
   }
-  if (way == BlockEndWay::kStreamWeights) return {nullptr, 0};
-  return {held_kernel<kSteps, kNext>, kThreads};
+  if constexpr (kTwoFit) {
+    if (way == BlockEndWay::kTwoTiles) {
+      return {held_kernel<2, kSteps, kNext>, most_threads(2, kSteps, kNext)};
+    }
+  }
+  if constexpr (kNext > 0) {
+    if (way == BlockEndWay::kStreamWeights) {
+      return {streamed_kernel<kSteps, kNext>, most_threads(1, kSteps, kNext)};
+    }
+  }
+  return {nullptr, 0};
 }
 
 Variant variant_of(const BlockEndShape& s, BlockEndWay way) {
@@ -156,9 +152,8 @@ int block_end_threads(const BlockEndShape& shape, BlockEndWay way) {
 
 std::size_t block_end_shared_bytes(const BlockEndShape& s, int slice, BlockEndWay way) {
   const int channels = s.channels + s.second_channels;
-  const int weights = way == BlockEndWay::kStreamWeights
-                          ? kStages * stage_bytes(channels, s.next_outputs)
-                          : slice * pitch_of(channels) + s.next_outputs * pitch_of(s.outputs);
+  const int groups = way == BlockEndWay::kStreamWeights ? kStages : slice / kGroup;
+  const int weights = groups * group_bytes(channels, s.next_outputs);
   const int floats = slice + s.next_outputs;
   return static_cast<std::size_t>(weights) + static_cast<std::size_t>(floats) * sizeof(float);
 }
@@ -202,7 +197,8 @@ cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shap
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, chosen.kernel, tile.threads, bytes);
   if (code != cudaSuccess) return code;
   const int slices = divided(shape.outputs, tile.slice), warps = tile.threads / 32;
-  const int wanted = divided(divided(e.pixels, kTilePixels), warps);
+  const int tiles = tile.way == BlockEndWay::kTwoTiles ? 2 : 1;  // of a warp
+  const int wanted = divided(e.pixels, kTilePixels * tiles * warps);
   const int most = std::max(resident * limits.multiprocessors / slices, 1);
   const dim3 grid(static_cast<unsigned>(std::min(wanted, most)), static_cast<unsigned>(slices));
   return launch_grid(chosen.kernel, grid, tile.threads, bytes, stream, e);

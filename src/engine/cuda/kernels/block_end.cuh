@@ -1,10 +1,11 @@
 // What a warp does of the 1x1 convolutions around the end of a residual block, for the kernels that
 // differ in how the weights come to it.
 //
-// A warp owns 16 pixels. It holds what it reads of them in registers as the left side of matrix
-// products (or reads it again for every 32 channels that it makes: many inputs, few pixels). The
-// sum is made 32 channels at a time, finished, written, and is at once the left side of the next
-// convolution's products.
+// A warp owns a tile of 16 pixels, or two: then it reads half as many weights from shared memory
+// for each, which is what takes longest of many pixels. It holds what it reads of them in registers
+// as the left side of matrix products (or reads it again for every 32 channels that it makes: many
+// inputs, few pixels). The sum is made 32 channels at a time, finished, written, and is at once the
+// left side of the next convolution's products.
 //
 // The order of channels within a product is free as long as both sides agree, and so is which
 // column of a product holds which channel: lane l takes 8 neighbouring channels from 8 (l % 4) on
@@ -67,13 +68,25 @@ __device__ __forceinline__ void load_rows(const __half* from, int rows, int chan
   }
 }
 
-// The weights of `count` channels of y from `begin` on: of the first input, behind it the second.
-__device__ __forceinline__ void load_weights(const BlockEnd& e, int begin, int count, int pitch,
-                                             unsigned char* to) {
+// The weights of 32 channels of y lie together: those that make them (a row has those of the first
+// input, behind them the second's), then those of the next convolution that read them.
+constexpr int kNextPitch = 64;
+
+__host__ __device__ constexpr int group_bytes(int channels, int next_outputs) {
+  return kGroup * pitch_of(channels) + next_outputs * kNextPitch;
+}
+
+// Those of the channels from `c` on.
+__device__ __forceinline__ void load_group(const BlockEnd& e, int c, int next_outputs, int pitch,
+                                           unsigned char* to) {
   const int channels = e.first.channels, more = e.second.channels;
-  load_rows(e.weight + begin * channels, count, channels, channels, pitch, to);
-  if (more == 0) return;
-  load_rows(e.second_weight + begin * more, count, more, more, pitch, to + channels * 2);
+  load_rows(e.weight + c * channels, kGroup, channels, channels, pitch, to);
+  if (more > 0) {
+    load_rows(e.second_weight + c * more, kGroup, more, more, pitch, to + channels * 2);
+  }
+  if (next_outputs > 0) {
+    load_rows(e.next_weight + c, next_outputs, kGroup, e.outputs, kNextPitch, to + kGroup * pitch);
+  }
 }
 
 __device__ __forceinline__ float bias_at(const float* bias, int i) {
@@ -101,35 +114,50 @@ __device__ __forceinline__ uint4 load_vector(const __half* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
 
-// 8 channels of the two rows of a tile that a lane has: a step of 32 channels of a product is two
-// steps of 16.
+// 8 channels of the two rows of a tile that a lane has, as they lie in memory.
 struct Pair {
   uint4 upper, lower;
 };
-__device__ __forceinline__ void multiply_low(float (&sum)[4], const Pair& a, const uint4& b) {
-  const unsigned left[4] = {a.upper.x, a.lower.x, a.upper.y, a.lower.y};
-  multiply(sum, left, b.x, b.y);
+
+// The same as the left side of products, whose steps of 16 channels want both rows by turns in
+// neighbouring registers: 32 channels are two steps.
+struct Fragment {
+  unsigned step[2][4];
+};
+__device__ __forceinline__ Fragment fragment_of(const Pair& pair) {
+  const uint4 &u = pair.upper, &l = pair.lower;
+  return {{{u.x, l.x, u.y, l.y}, {u.z, l.z, u.w, l.w}}};
 }
-__device__ __forceinline__ void multiply_high(float (&sum)[4], const Pair& a, const uint4& b) {
-  const unsigned left[4] = {a.upper.z, a.lower.z, a.upper.w, a.lower.w};
-  multiply(sum, left, b.z, b.w);
+__device__ __forceinline__ Pair pair_of(const Fragment& f) {
+  return {{f.step[0][0], f.step[0][2], f.step[1][0], f.step[1][2]},
+          {f.step[0][1], f.step[0][3], f.step[1][1], f.step[1][3]}};
 }
 
+// A warp's sums for 32 channels of a tile: of four products of 8 columns each.
+using Sums = float[4][4];
+
 // sums += a x the weights of 32 channels at `weights`, whose row for this lane's column is the
-// first of four that lie two apart.
-__device__ __forceinline__ void multiply_group(float (&sums)[4][4], const Pair& a,
+// first of four that lie two apart. What is read of them serves all tiles.
+template <int kTiles>
+__device__ __forceinline__ void multiply_group(Sums (&sums)[kTiles], const Fragment (&a)[kTiles],
                                                const unsigned char* weights, int pitch) {
   uint4 b[4];
 #pragma unroll
   for (int j = 0; j < 4; ++j) b[j] = *reinterpret_cast<const uint4*>(weights + 2 * j * pitch);
 #pragma unroll
-  for (int j = 0; j < 4; ++j) multiply_low(sums[j], a, b[j]);
+  for (int i = 0; i < kTiles; ++i) {
 #pragma unroll
-  for (int j = 0; j < 4; ++j) multiply_high(sums[j], a, b[j]);
+    for (int j = 0; j < 4; ++j) multiply(sums[i][j], a[i].step[0], b[j].x, b[j].y);
+  }
+#pragma unroll
+  for (int i = 0; i < kTiles; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) multiply(sums[i][j], a[i].step[1], b[j].z, b[j].w);
+  }
 }
 
 // The bias of a lane's 8 channels, for both rows.
-__device__ __forceinline__ void begin_sums(const float* bias, float (&sums)[4][4]) {
+__device__ __forceinline__ void begin_sums(const float* bias, Sums& sums) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
     sums[j][0] = sums[j][2] = bias[2 * j];
@@ -137,144 +165,201 @@ __device__ __forceinline__ void begin_sums(const float* bias, float (&sums)[4][4
   }
 }
 
-__device__ __forceinline__ unsigned finish_pair(const Finish& f, float low, float high,
-                                                unsigned residual) {
-  const float2 added = __half22float2(*reinterpret_cast<const __half2*>(&residual));
-  const __half2 pair = __floats2half2_rn(fminf(fmaxf(low + added.x, f.low), f.high),
-                                         fminf(fmaxf(high + added.y, f.low), f.high));
+__device__ __forceinline__ void add_pair(unsigned pair, float& low, float& high) {
+  const float2 added = __half22float2(*reinterpret_cast<const __half2*>(&pair));
+  low += added.x, high += added.y;
+}
+__device__ __forceinline__ void add_residual(const Pair& residual, Sums& sums) {
+  const uint4 &u = residual.upper, &l = residual.lower;
+  const unsigned upper[4] = {u.x, u.y, u.z, u.w}, lower[4] = {l.x, l.y, l.z, l.w};
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    add_pair(upper[j], sums[j][0], sums[j][1]);
+    add_pair(lower[j], sums[j][2], sums[j][3]);
+  }
+}
+
+__device__ __forceinline__ unsigned finish_pair(const HalfBounds& bounds, float low, float high) {
+  const __half2 pair = clamp_pair(__floats2half2_rn(low, high), bounds);
   return *reinterpret_cast<const unsigned*>(&pair);
 }
 
-// Adds the residual, applies the bounds, rounds.
-__device__ __forceinline__ Pair finish_sums(const Finish& f, const float (&sums)[4][4],
-                                            const Pair& residual) {
-  Pair y;
-  y.upper.x = finish_pair(f, sums[0][0], sums[0][1], residual.upper.x);
-  y.upper.y = finish_pair(f, sums[1][0], sums[1][1], residual.upper.y);
-  y.upper.z = finish_pair(f, sums[2][0], sums[2][1], residual.upper.z);
-  y.upper.w = finish_pair(f, sums[3][0], sums[3][1], residual.upper.w);
-  y.lower.x = finish_pair(f, sums[0][2], sums[0][3], residual.lower.x);
-  y.lower.y = finish_pair(f, sums[1][2], sums[1][3], residual.lower.y);
-  y.lower.z = finish_pair(f, sums[2][2], sums[2][3], residual.lower.z);
-  y.lower.w = finish_pair(f, sums[3][2], sums[3][3], residual.lower.w);
+// Rounds and applies the bounds.
+__device__ __forceinline__ Fragment finish_sums(const HalfBounds& bounds, const Sums& sums) {
+  Fragment y;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    y.step[j / 2][j % 2 * 2] = finish_pair(bounds, sums[j][0], sums[j][1]);
+    y.step[j / 2][j % 2 * 2 + 1] = finish_pair(bounds, sums[j][2], sums[j][3]);
+  }
   return y;
 }
 
-// A lane's rows of a tile, and where they lie in [pixels, channels].
+// A lane's rows of a tile, eight apart.
 struct Rows {
-  int upper, lower;  // those behind the last are read as the last, and not written
+  int upper;
   bool has_upper, has_lower;
 };
 __device__ __forceinline__ Rows rows_of(const BlockEnd& e, int tile, int lane) {
-  const int upper = tile * kTilePixels + lane / 4, lower = upper + 8;
-  return {min(upper, e.pixels - 1), min(lower, e.pixels - 1), upper < e.pixels, lower < e.pixels};
+  const int upper = tile * kTilePixels + lane / 4;
+  return {upper, upper < e.pixels, upper + 8 < e.pixels};
 }
-__device__ __forceinline__ void store_pair(const Rows& rows, const Pair& pair, __half* to,
+// `to`, `from`: the lane's channels of pixel 0.
+__device__ __forceinline__ void store_rows(const Rows& rows, const Fragment& y, __half* to,
                                            int channels) {
-  if (rows.has_upper) {
-    *reinterpret_cast<uint4*>(to + static_cast<std::int64_t>(rows.upper) * channels) = pair.upper;
-  }
-  if (rows.has_lower) {
-    *reinterpret_cast<uint4*>(to + static_cast<std::int64_t>(rows.lower) * channels) = pair.lower;
-  }
+  const Pair pair = pair_of(y);
+  __half* upper = to + static_cast<std::int64_t>(rows.upper) * channels;
+  if (rows.has_upper) *reinterpret_cast<uint4*>(upper) = pair.upper;
+  if (rows.has_lower) *reinterpret_cast<uint4*>(upper + 8 * channels) = pair.lower;
 }
-__device__ __forceinline__ Pair load_pair(const Rows& rows, const __half* from, int channels) {
-  return {load_vector(from + static_cast<std::int64_t>(rows.upper) * channels),
-          load_vector(from + static_cast<std::int64_t>(rows.lower) * channels)};
+__device__ __forceinline__ void load_rows(const Rows& rows, const __half* from, int channels,
+                                          Pair& to) {
+  const __half* upper = from + static_cast<std::int64_t>(rows.upper) * channels;
+  if (rows.has_upper) to.upper = load_vector(upper);
+  if (rows.has_lower) to.lower = load_vector(upper + 8 * channels);
 }
 
 // What a lane reads of its two pixels: the channels of the first input, then those of the second.
+// Pixels behind the last are zeros.
 class InputRows {
  public:
+  InputRows() = default;
   __device__ __forceinline__ InputRows(const BlockEnd& e, const Rows& rows, int own)
       : first_steps_(e.first.channels / 32),
-        upper_(pixel_of(e.first, e, rows.upper) + own),
-        lower_(pixel_of(e.first, e, rows.lower) + own),
-        second_upper_(upper_),
-        second_lower_(lower_) {
+        has_upper_(rows.has_upper),
+        has_lower_(rows.has_lower) {
+    const int upper = min(rows.upper, e.pixels - 1), lower = min(rows.upper + 8, e.pixels - 1);
+    second_upper_ = upper_ = pixel_of(e.first, e, upper) + own;
+    second_lower_ = lower_ = pixel_of(e.first, e, lower) + own;
     if (e.second.channels == 0) return;
-    second_upper_ = pixel_of(e.second, e, rows.upper) + own - e.first.channels;
-    second_lower_ = pixel_of(e.second, e, rows.lower) + own - e.first.channels;
+    second_upper_ = pixel_of(e.second, e, upper) + own - e.first.channels;
+    second_lower_ = pixel_of(e.second, e, lower) + own - e.first.channels;
   }
   // Of step `s`: 32 channels of a warp.
-  __device__ __forceinline__ Pair load(int s) const {
+  __device__ __forceinline__ Fragment load(int s) const {
     const bool first = s < first_steps_;
-    return {load_vector((first ? upper_ : second_upper_) + s * 32),
-            load_vector((first ? lower_ : second_lower_) + s * 32)};
+    const uint4 upper = load_vector((first ? upper_ : second_upper_) + s * 32);
+    const uint4 lower = load_vector((first ? lower_ : second_lower_) + s * 32);
+    return fragment_of({only(has_upper_, upper), only(has_lower_, lower)});
   }
 
  private:
+  // They need not be zeros. But numbers that are computed lie where products want them, while those
+  // that were loaded together stay together, and are moved there for each product again; and so
+  // they would be computed for each, if the compiler saw what they are.
+  static __device__ __forceinline__ uint4 only(bool there, const uint4& v) {
+    uint4 kept = {there ? v.x : 0, there ? v.y : 0, there ? v.z : 0, there ? v.w : 0};
+    asm volatile("" : "+r"(kept.x), "+r"(kept.y), "+r"(kept.z), "+r"(kept.w));
+    return kept;
+  }
+
   int first_steps_;
+  bool has_upper_, has_lower_;
   const __half *upper_, *lower_, *second_upper_, *second_lower_;
 };
 
 // The registers of a warp decide how many threads a block may have.
-constexpr int most_threads(int steps, int next_groups) {
+constexpr int most_threads(int tiles, int steps, int next_groups) {
+  if (tiles > 1) return 256;
   return 8 * steps + 16 * next_groups <= 64 ? 512 : 384;
 }
 
-// A warp's 16 pixels under way, as a lane has them. kSteps: 32 channels each, of both inputs; 0:
-// any number, read again for every 32 channels. kNext: 32 channels each, of the next convolution.
-template <int kSteps, int kNext>
-struct Tile {
-  Rows rows;
-  InputRows inputs;
-  Pair x[kSteps > 0 ? kSteps : 1];
-  float after_sums[kNext > 0 ? kNext : 1][4][4];
-  Pair residual;  // of the channels that come next
-
-  // `c`: the first channel that it makes.
-  __device__ __forceinline__ Tile(const BlockEnd& e, int tile, int c, int lane,
-                                  const float* next_bias)
-      : rows(rows_of(e, tile, lane)), inputs(e, rows, own_channel(lane)), residual{} {
+// The pixels that a warp has under way, 16 a tile, as a lane has them. kSteps: 32 channels each, of
+// both inputs; 0: any number, read again for every 32 channels. kNext: 32 channels each, of the
+// next convolution.
+template <int kTiles, int kSteps, int kNext>
+class Tiles {
+ public:
+  // Of all tiles, those from `first` on. `c`: the first channel that is made.
+  __device__ __forceinline__ Tiles(const BlockEnd& e, int first, int c, int lane,
+                                   const float* next_bias)
+      : bounds_(half_bounds(e.finish)), residual_{} {
+    const int own = own_channel(lane);
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) x[s] = inputs.load(s);
+    for (int i = 0; i < kTiles; ++i) {
+      rows_[i] = rows_of(e, first + i, lane);
+      inputs_[i] = InputRows(e, rows_[i], own);
 #pragma unroll
-    for (int g = 0; g < kNext; ++g) {
-      begin_sums(next_bias + g * kGroup + own_channel(lane), after_sums[g]);
+      for (int s = 0; s < kSteps; ++s) x_[s][i] = inputs_[i].load(s);
+#pragma unroll
+      for (int g = 0; g < kNext; ++g) begin_sums(next_bias + g * kGroup + own, after_sums_[g][i]);
     }
-    load_residual(e, c, lane);
+    load_residual(e, c + own);
   }
 
-  __device__ __forceinline__ void load_residual(const BlockEnd& e, int c, int lane) {
-    if (e.residual == nullptr) return;
-    residual = load_pair(rows, e.residual + c + own_channel(lane), e.outputs);
-  }
-
-  // Makes 32 channels from `c` on. `weights`: the lane's first row of theirs; `after`: the lane's
-  // first row of the next convolution's weights, at channel `c`. More follow when `more`.
+  // Makes 32 channels from `c` on of their weights, a group. More follow when `more`.
   __device__ __forceinline__ void make(const BlockEnd& e, int c, int lane, bool more,
-                                       const float* bias, const unsigned char* weights, int pitch,
-                                       const unsigned char* after, int next_pitch) {
-    float sums[4][4];
-    begin_sums(bias + own_channel(lane), sums);
-    const Pair added = residual;
-    if (more) load_residual(e, c + kGroup, lane);  // ahead of its use
-    if constexpr (kSteps > 0) {
+                                       const float* bias, const unsigned char* group) {
+    const int own = own_channel(lane), pitch = pitch_of(channels(e));
+    Sums sums[kTiles];
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) multiply_group(sums, x[s], weights + s * 64, pitch);
-    } else {
-      const int steps = (e.first.channels + e.second.channels) / 32;
-#pragma unroll 8
-      for (int s = 0; s < steps; ++s) {
-        multiply_group(sums, inputs.load(s), weights + s * 64, pitch);
-      }
+    for (int i = 0; i < kTiles; ++i) begin_sums(bias + own, sums[i]);
+    multiply_inputs(e, group + row_offset(lane, pitch), pitch, sums);
+    if (e.residual != nullptr) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) add_residual(residual_[i], sums[i]);
+      if (more) load_residual(e, c + own + kGroup);  // ahead of its use
     }
-    const Pair y = finish_sums(e.finish, sums, added);
-    if (e.y != nullptr) store_pair(rows, y, e.y + c + own_channel(lane), e.outputs);
+    Fragment y[kTiles];
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      y[i] = finish_sums(bounds_, sums[i]);
+      if (e.y != nullptr) store_rows(rows_[i], y[i], e.y + c + own, e.outputs);
+    }
+    const unsigned char* after = group + kGroup * pitch + row_offset(lane, kNextPitch);
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
-      multiply_group(after_sums[g], y, after + g * kGroup * next_pitch, next_pitch);
+      multiply_group(after_sums_[g], y, after + g * kGroup * kNextPitch, kNextPitch);
     }
   }
 
   __device__ __forceinline__ void end(const BlockEnd& e, int lane) {
+    const HalfBounds bounds = half_bounds(e.next_finish);
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
-      store_pair(rows, finish_sums(e.next_finish, after_sums[g], Pair{}),
-                 e.z + g * kGroup + own_channel(lane), kNext * kGroup);
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) {
+        store_rows(rows_[i], finish_sums(bounds, after_sums_[g][i]),
+                   e.z + g * kGroup + own_channel(lane), kNext * kGroup);
+      }
     }
   }
+
+  // Of both inputs.
+  static __device__ __forceinline__ int channels(const BlockEnd& e) {
+    return kSteps > 0 ? kSteps * 32 : e.first.channels + e.second.channels;
+  }
+
+ private:
+  __device__ __forceinline__ void load_residual(const BlockEnd& e, int c) {
+    if (e.residual == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) load_rows(rows_[i], e.residual + c, e.outputs, residual_[i]);
+  }
+
+  __device__ __forceinline__ void multiply_inputs(const BlockEnd& e, const unsigned char* weights,
+                                                  int pitch, Sums (&sums)[kTiles]) const {
+    if constexpr (kSteps > 0) {
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) multiply_group(sums, x_[s], weights + s * 64, pitch);
+    } else {
+      const int steps = channels(e) / 32;
+#pragma unroll 8
+      for (int s = 0; s < steps; ++s) {
+        Fragment x[kTiles];
+#pragma unroll
+        for (int i = 0; i < kTiles; ++i) x[i] = inputs_[i].load(s);
+        multiply_group(sums, x, weights + s * 64, pitch);
+      }
+    }
+  }
+
+  HalfBounds bounds_;
+  Rows rows_[kTiles];
+  InputRows inputs_[kTiles];
+  Fragment x_[kSteps > 0 ? kSteps : 1][kTiles];
+  Sums after_sums_[kNext > 0 ? kNext : 1][kTiles];
+  Pair residual_[kTiles];  // of the channels that come next
 };
 
 }  // namespace proa::engine::cuda::block_end

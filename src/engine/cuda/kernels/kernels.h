@@ -165,6 +165,7 @@ struct BlockEndWork {
 };
 enum class BlockEndWay : std::uint8_t {
   kHold,           // inputs in registers, weights in shared memory
+  kTwoTiles,       // so, and a warp has 32 pixels at a time instead of 16
   kReadAgain,      // inputs read again for every 32 channels
   kStreamWeights,  // weights brought again for every tile, 32 channels at a time
 };
