@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <numeric>
+#include <random>
+#include <set>
 
 #include "backends/cuda/testing/export.h"
 #include "base/testing/source_path.h"
@@ -9,6 +12,7 @@
 #include "engine/graph/text.h"
 #include "engine/host/executor.h"
 #include "engine/passes/pass.h"
+#include "engine/plan/plan.h"
 #include "engine/testing/cases.h"
 #include "engine/testing/compare.h"
 #include "fmt/format.h"
@@ -134,6 +138,87 @@ TEST_P(LightNetworkTest, EveryOperatorHasAPlan) {
 INSTANTIATE_TEST_SUITE_P(Files, LightNetworkTest,
                          testing::Values("bvlc_alexnet", "densenet121", "inception_v1",
                                          "inception_v2", "resnet50", "vgg19", "zfnet512"));
+
+// Fusions that have no step in common, as a tuner might take them.
+std::vector<std::size_t> some_fusions(const engine::Plan& plan, std::mt19937& random) {
+  std::vector<std::size_t> order(plan.fusions.size()), taken;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  std::set<std::size_t> steps;
+  for (const std::size_t index : order) {
+    const engine::Fusion& fusion = plan.fusions[index];
+    bool free = random() % 4 != 0;
+    for (std::size_t i = 0; i < fusion.count; ++i) free &= !steps.contains(fusion.first + i);
+    if (!free) continue;
+    for (std::size_t i = 0; i < fusion.count; ++i) steps.insert(fusion.first + i);
+    taken.push_back(index);
+  }
+  return taken;
+}
+
+// Which value lies where in the arena while a plan runs.
+class ArenaContents {
+ public:
+  explicit ArenaContents(const engine::Plan& plan) : plan_(plan) {}
+
+  void run(const engine::Node& node) {
+    for (const engine::ValueId id : node.inputs) {
+      if (id == engine::kNoValue || !in_arena(id)) continue;
+      EXPECT_TRUE(there_.contains(owner(id))) << "gone before it is read: " << name(id);
+      for (const engine::ValueId output : node.outputs) {
+        EXPECT_FALSE(in_arena(output) && overlap(owner(id), owner(output))) << name(id);
+      }
+    }
+    for (const engine::ValueId id : node.outputs) {
+      if (!in_arena(id)) continue;
+      std::erase_if(there_, [&](engine::ValueId other) { return overlap(owner(id), other); });
+    }
+    for (const engine::ValueId id : node.outputs) {
+      if (in_arena(id)) there_.insert(owner(id));
+    }
+  }
+
+ private:
+  engine::ValueId owner(engine::ValueId id) const {
+    return plan_.owners[static_cast<std::size_t>(id)];
+  }
+  const std::string& name(engine::ValueId id) const { return plan_.graph.value(id).name; }
+  bool in_arena(engine::ValueId id) const {
+    return plan_.storage_of(id).place == engine::Storage::Place::kArena;
+  }
+  bool overlap(engine::ValueId a, engine::ValueId b) const {
+    const std::size_t from = plan_.storage_of(a).offset, to = plan_.storage_of(b).offset;
+    return from < to + plan_.graph.value(b).bytes() && to < from + plan_.graph.value(a).bytes();
+  }
+
+  const engine::Plan& plan_;
+  std::set<engine::ValueId> there_;
+};
+
+TEST(ImportTest, MemoryKeepsWhatIsReadWhateverIsFused) {
+  auto model = read_model(PROA_LIGHT_DIR "/light_resnet50.onnx");
+  ASSERT_TRUE(model) << model.error().message;
+  auto graph = import_model(*model, 1);
+  ASSERT_TRUE(graph);
+  ASSERT_TRUE(engine::run_passes(*graph, {}));
+  auto plan = engine::lower(*graph, {});
+  ASSERT_TRUE(plan);
+  ASSERT_GT(plan->fusions.size(), 10u);
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const std::vector<std::size_t> taken = some_fusions(*plan, random);
+    engine::place_memory(*plan, taken);
+    ArenaContents arena(*plan);
+    for (std::size_t i = 0; i < plan->steps.size();) {
+      const auto fusion = std::ranges::find_if(
+          taken, [&](std::size_t index) { return plan->fusions[index].first == i; });
+      arena.run(fusion == taken.end() ? plan->steps[i].node
+                                      : plan->fusions[*fusion].step.node);
+      i += fusion == taken.end() ? 1 : plan->fusions[*fusion].count;
+    }
+    if (HasFailure()) break;
+  }
+}
 
 TEST(ImportTest, PixelsAreNormalisedWhereTheStemReadsThem) {
   auto model = read_model(PROA_MODELS_DIR "/resnet_pixels.onnx");

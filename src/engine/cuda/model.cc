@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/cuda/status.h"
-#include "engine/cuda/weight_prefetch.h"
 #include "engine/graph/batch.h"
 #include "engine/run/check_ends.h"
 #include "fmt/ranges.h"
@@ -102,8 +101,6 @@ Result<std::unique_ptr<ModelStream>> ModelStream::create(const CudaModel& model,
   PROA_ASSIGN(made->copy_in_, make_stream());
   PROA_ASSIGN(made->compute_, make_stream());
   PROA_ASSIGN(made->copy_out_, make_stream());
-  PROA_ASSIGN(made->side_, make_stream());
-  PROA_ASSIGN(made->side_event_, make_event(false));
   std::size_t arena = 0, workspace = 0;
   for (const CudaModel::Bucket& bucket : model.buckets()) {
     arena = std::max(arena, bucket.plan.arena_bytes);
@@ -171,27 +168,8 @@ Status ModelStream::enqueue(const CudaModel::Bucket& bucket, const Slot& slot,
         return nullptr;
     }
   };
-  const auto setting = [](const char* name, std::size_t normal) {
-    const char* text = getenv(name);
-    return text != nullptr ? static_cast<std::size_t>(atol(text)) : normal;
-  };
-  const std::size_t ahead = setting("AHEAD", 0);
-  WeightPrefetch prefetch(side_.get(), side_event_.get(), ahead, setting("TOGETHER", 1 << 20));
-  for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
-    std::vector<WeightPrefetch::Weights> weights;
-    if (bucket.kernels.by_step[i] != nullptr) {
-      const Node& node = work_of(bucket.plan, bucket.kernels, i).node;
-      for (std::size_t j = 0; j < node.inputs.size(); ++j) {
-        if (bucket.constants[i][j] == nullptr) continue;
-        const std::size_t bytes = bucket.plan.graph.value(node.inputs[j]).bytes();
-        if (bytes > 16384) weights.push_back({bucket.constants[i][j], bytes});
-      }
-    }
-    prefetch.add(weights);
-  }
   for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
     if (bucket.kernels.by_step[i] == nullptr) continue;
-    if (ahead > 0) PROA_TRY(prefetch.before(i, stream));
     const Node& node = work_of(bucket.plan, bucket.kernels, i).node;
     Arguments arguments;
     for (std::size_t j = 0; j < node.inputs.size(); ++j) {
@@ -207,7 +185,6 @@ Status ModelStream::enqueue(const CudaModel::Bucket& bucket, const Slot& slot,
       return with_context(bucket.plan.graph.value(node.output()).name, std::move(status).error());
     }
   }
-  if (ahead > 0) PROA_TRY(prefetch.join(stream));
   return {};
 }
 

@@ -101,8 +101,7 @@ class ModelStream {
 
   const CudaModel* model_;
   std::unique_ptr<Libraries> libraries_;
-  Stream copy_in_, compute_, copy_out_, side_;
-  Event side_event_;
+  Stream copy_in_, compute_, copy_out_;
   DeviceMemory arena_, workspace_;
   std::vector<Slot> slots_;
   std::size_t bytes_ = 0;

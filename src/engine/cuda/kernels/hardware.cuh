@@ -27,11 +27,6 @@ __device__ __forceinline__ T* dynamic_shared() {
   return reinterpret_cast<T*>(bytes);
 }
 
-// Asks for a line of memory to be brought into the L2 cache.
-__device__ __forceinline__ void prefetch_line(const void* at) {
-  asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
-}
-
 // The blocks of a cluster (compute capability 9.0) wait for each other in two steps, each of all
 // threads: what was written before the first can be read after the second.
 __device__ __forceinline__ void arrive_at_cluster() {

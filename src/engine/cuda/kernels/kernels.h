@@ -204,15 +204,6 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& shape,
                               const FewPixelsTile& tile, const DeviceLimits& limits,
                               cudaStream_t stream);
 
-// prefetch.cu: brings memory into the L2 cache, with few threads: to run beside other kernels.
-struct PrefetchRanges {
-  static constexpr int kMost = 24;
-  int count = 0;
-  const std::byte* begin[kMost] = {};
-  std::size_t bytes[kMost] = {};
-};
-cudaError_t launch_prefetch(const PrefetchRanges& ranges, cudaStream_t stream);
-
 // few_rows.cu: y[rows, columns] = act(x[rows, inner] x weight[columns, inner] + bias) for up to
 // kFewRows rows, FP16 with FP32 sums; inner a multiple of 8, `bias` columns floats or null, y in
 // FP16 or FP32. `block` threads, a multiple of 32.

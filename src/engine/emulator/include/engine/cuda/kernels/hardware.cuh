@@ -13,7 +13,6 @@ T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::shared_memory());
 }
 
-inline void prefetch_line(const void*) {}
 inline void arrive_at_cluster() { emulator::arrive_at_cluster(); }
 inline void wait_for_cluster() { emulator::wait_for_cluster(); }
 
