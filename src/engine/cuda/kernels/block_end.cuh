@@ -218,12 +218,12 @@ __device__ __forceinline__ void load_rows(There there, const __half* at, int cha
 }
 
 // What a lane reads of its two pixels of a tile: the channels of the first input, then those of the
-// second.
+// second. A pixel behind the last is read as the last.
 class InputRows {
  public:
   InputRows() = default;
   __device__ __forceinline__ InputRows(const BlockEnd& e, int row, int own)
-      : first_steps_(e.first.channels / 32), there_{row < e.pixels, row + 8 < e.pixels} {
+      : first_steps_(e.first.channels / 32) {
     const int upper = min(row, e.pixels - 1), lower = min(row + 8, e.pixels - 1);
     second_upper_ = upper_ = pixel_of(e.first, e, upper) + own;
     second_lower_ = lower_ = pixel_of(e.first, e, lower) + own;
@@ -232,15 +232,14 @@ class InputRows {
     second_lower_ = pixel_of(e.second, e, lower) + own - e.first.channels;
   }
   // Of step `s`: 32 channels of a warp.
-  __device__ __forceinline__ Fragment load(int s) const {
+  __device__ __forceinline__ Pair load(int s) const {
     const bool first = s < first_steps_;
-    return only(there_, fragment_of({load_vector((first ? upper_ : second_upper_) + s * 32),
-                                     load_vector((first ? lower_ : second_lower_) + s * 32)}));
+    return {load_vector((first ? upper_ : second_upper_) + s * 32),
+            load_vector((first ? lower_ : second_lower_) + s * 32)};
   }
 
  private:
   int first_steps_;
-  There there_;
   const __half *upper_, *lower_, *second_upper_, *second_lower_;
 };
 
@@ -265,12 +264,20 @@ class Tiles {
         bounds_(half_bounds(e.finish)),
         residual_{} {
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      inputs_[i] = InputRows(e, row_ + i * kTilePixels, own_);
+    for (int i = 0; i < kTiles; ++i) inputs_[i] = InputRows(e, row_ + i * kTilePixels, own_);
+    // All that is read, before the first of it is waited for.
+    Pair x[kSteps > 0 ? kSteps : 1][kTiles];
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) x_[s][i] = inputs_[i].load(s);
+    for (int s = 0; s < kSteps; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) x[s][i] = inputs_[i].load(s);
     }
     load_residual(e);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) x_[s][i] = only(there(e, i), fragment_of(x[s][i]));
+    }
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
 #pragma unroll
@@ -301,8 +308,7 @@ class Tiles {
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
       read[i] = fragment_of(y[i]);
-      // One tile lacks the registers for it.
-      if (kTiles > 1) read[i] = only(there(e, i), read[i]);
+      if (kRegistersLeft) read[i] = only(there(e, i), read[i]);
     }
     const unsigned char* after = group + kGroup * pitch + row_offset(lane, kNextPitch);
 #pragma unroll
@@ -330,6 +336,9 @@ class Tiles {
   }
 
  private:
+  // For the sum in two orders at once; a block of more threads has none left.
+  static constexpr bool kRegistersLeft = kTiles > 1 && 8 * kSteps + 16 * kNext <= 64;
+
   // Whether there are the lane's pixels of tile `i`.
   __device__ __forceinline__ There there(const BlockEnd& e, int i) const {
     const int row = row_ + i * kTilePixels;
@@ -368,7 +377,7 @@ class Tiles {
       for (int s = 0; s < steps; ++s) {
         Fragment x[kTiles];
 #pragma unroll
-        for (int i = 0; i < kTiles; ++i) x[i] = inputs_[i].load(s);
+        for (int i = 0; i < kTiles; ++i) x[i] = only(there(e, i), fragment_of(inputs_[i].load(s)));
         multiply_group(sums, x, weights + s * 64, pitch);
       }
     }
