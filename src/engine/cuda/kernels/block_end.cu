@@ -17,8 +17,7 @@ template <int kTiles, int kSteps, int kNext>
 __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_kernel(BlockEnd e) {
   using Own = Tiles<kTiles, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
-  const int pitch = pitch_of(Own::channels(e));
-  const int bytes = group_bytes(Own::channels(e), kNext * kGroup);
+  const int channels = Own::channels(e), bytes = group_bytes(channels, kNext * kGroup);
   auto* bias = reinterpret_cast<float*>(shared + e.slice / kGroup * bytes);
   float* next_bias = bias + e.slice;
 
@@ -26,8 +25,9 @@ __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_k
   const int begin = static_cast<int>(blockIdx.y) * e.slice;  // of the channels of y
   const int end = min(begin + e.slice, e.outputs);
   for (int c = begin; c < end; c += kGroup) {
-    load_group(e, c, kNext * kGroup, pitch, shared + (c - begin) / kGroup * bytes);
+    load_group(e, c, channels, kNext * kGroup, shared + (c - begin) / kGroup * bytes);
   }
+  const unsigned char* behind = shared + (end - begin) / kGroup * bytes;
   __pipeline_commit();
   load_bias(e, begin, end - begin, bias);
   load_next_bias(e, kNext * kGroup, next_bias);
@@ -41,12 +41,13 @@ __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_k
   for (int i = (static_cast<int>(blockIdx.x) * warps + warp) * kTiles; i < tiles;
        i += static_cast<int>(gridDim.x) * warps * kTiles) {
     Own own(e, i, begin, lane, next_bias);
-    const unsigned char* group = shared;
+    const float* group_bias = bias;
 #pragma unroll 1
-    for (int c = begin; c < end; c += kGroup, group += bytes) {
-      own.make(e, c, lane, c + kGroup < end, bias + c - begin, group);
+    for (const unsigned char* group = shared; group != behind; group += bytes) {
+      own.make(e, lane, group + bytes != behind, group_bias, group);
+      group_bias += kGroup;
     }
-    own.end(e, lane);
+    own.end(e);
   }
 }
 
@@ -58,8 +59,7 @@ template <int kSteps, int kNext>
 __global__ void __launch_bounds__(most_threads(1, kSteps, kNext), 1) streamed_kernel(BlockEnd e) {
   using Own = Tiles<1, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
-  const int pitch = pitch_of(Own::channels(e));
-  const int bytes = group_bytes(Own::channels(e), kNext * kGroup);
+  const int channels = Own::channels(e), bytes = group_bytes(channels, kNext * kGroup);
   auto* bias = reinterpret_cast<float*>(shared + kStages * bytes);
   float* next_bias = bias + e.outputs;
 
@@ -68,36 +68,40 @@ __global__ void __launch_bounds__(most_threads(1, kSteps, kNext), 1) streamed_ke
   const int rounds = (tiles + warps - 1) / warps, groups = e.outputs / kGroup;
   const int own_rounds = (rounds - static_cast<int>(blockIdx.x) + static_cast<int>(gridDim.x) - 1) /
                          static_cast<int>(gridDim.x);
-  const int total = own_rounds * groups;  // of 32 channels, one after another
-  // Group number `i` of all into its stage; nothing behind the last.
-  const auto fetch = [&](int i) {
-    if (i < total) {
-      load_group(e, i % groups * kGroup, kNext * kGroup, pitch, shared + i % kStages * bytes);
-    }
+  // Brings the weights of the next 32 channels to the next stage; nothing behind the last.
+  int left = own_rounds * groups, c_to_come = 0;
+  unsigned char* stage_to_fill = shared;
+  const auto stage_behind = [&](unsigned char* stage) {
+    return stage == shared + (kStages - 1) * bytes ? shared : stage + bytes;
+  };
+  const auto fetch = [&] {
+    if (left-- > 0) load_group(e, c_to_come, channels, kNext * kGroup, stage_to_fill);
     __pipeline_commit();
+    c_to_come = c_to_come + kGroup < e.outputs ? c_to_come + kGroup : 0;
+    stage_to_fill = stage_behind(stage_to_fill);
   };
 
   allow_next();
-  for (int i = 0; i < kStages - 1; ++i) fetch(i);
+  for (int i = 0; i < kStages - 1; ++i) fetch();
   load_bias(e, 0, e.outputs, bias);
   load_next_bias(e, kNext * kGroup, next_bias);
   __syncthreads();
   wait_for_previous();
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  int i = 0;
+  unsigned char* stage = shared;
   for (int round = static_cast<int>(blockIdx.x); round < rounds;
        round += static_cast<int>(gridDim.x)) {
     // Every warp takes part, those without a tile too.
     Own own(e, round * warps + warp, 0, lane, next_bias);
 #pragma unroll 1
-    for (int c = 0; c < e.outputs; c += kGroup, ++i) {
+    for (int c = 0; c < e.outputs; c += kGroup, stage = stage_behind(stage)) {
       __pipeline_wait_prior(kStages - 2);
       __syncthreads();
-      fetch(i + kStages - 1);  // where group i - 1 was, which all have read
-      own.make(e, c, lane, c + kGroup < e.outputs, bias + c, shared + i % kStages * bytes);
+      fetch();  // where the weights were that all have read
+      own.make(e, lane, c + kGroup < e.outputs, bias + c, stage);
     }
-    own.end(e, lane);
+    own.end(e);
   }
 }
 
@@ -108,6 +112,7 @@ struct Variant {
 
 template <int kSteps, int kNext>
 Variant variant(BlockEndWay way) {
+  // The registers suffice for two tiles.
   constexpr bool kTwoFit = kSteps > 0 && kNext > 0 && 8 * kSteps + 16 * kNext <= 80;
   if (way == BlockEndWay::kHold || way == BlockEndWay::kReadAgain) {
     return {held_kernel<1, kSteps, kNext>, most_threads(1, kSteps, kNext)};
@@ -166,7 +171,8 @@ cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shap
   const std::size_t bytes = block_end_shared_bytes(shape, tile.slice, tile.way);
   if (chosen.kernel == nullptr || tile.threads > chosen.most_threads || !finish.bounds ||
       !next_finish.bounds || tile.slice % kGroup != 0 ||
-      (shape.next_outputs > 0 && tile.slice < shape.outputs)) {
+      (shape.next_outputs > 0 && tile.slice < shape.outputs) ||
+      (shape.next_outputs == 0 && work.residual != nullptr)) {
     return cudaErrorInvalidValue;
   }
   const BlockEnd e{input_of(work.first, shape.channels),

@@ -57,17 +57,6 @@ __device__ __forceinline__ const __half* pixel_of(const Input& input, const Bloc
   return input.x + pixel * input.channels;
 }
 
-// Copies `channels` numbers of each of `rows` rows, `step` numbers apart, to rows `pitch` bytes
-// apart.
-__device__ __forceinline__ void load_rows(const __half* from, int rows, int channels, int step,
-                                          int pitch, unsigned char* to) {
-  const int pieces = channels / 8, total = rows * pieces;
-  for (int i = static_cast<int>(threadIdx.x); i < total; i += static_cast<int>(blockDim.x)) {
-    const int row = i / pieces, piece = i - row * pieces;
-    __pipeline_memcpy_async(to + row * pitch + piece * 16, from + row * step + piece * 8, 16);
-  }
-}
-
 // The weights of 32 channels of y lie together: those that make them (a row has those of the first
 // input, behind them the second's), then those of the next convolution that read them.
 constexpr int kNextPitch = 64;
@@ -76,16 +65,23 @@ __host__ __device__ constexpr int group_bytes(int channels, int next_outputs) {
   return kGroup * pitch_of(channels) + next_outputs * kNextPitch;
 }
 
-// Those of the channels from `c` on.
-__device__ __forceinline__ void load_group(const BlockEnd& e, int c, int next_outputs, int pitch,
+// Those of the channels from `c` on. `channels`: of both inputs.
+__device__ __forceinline__ void load_group(const BlockEnd& e, int c, int channels, int next_outputs,
                                            unsigned char* to) {
-  const int channels = e.first.channels, more = e.second.channels;
-  load_rows(e.weight + c * channels, kGroup, channels, channels, pitch, to);
-  if (more > 0) {
-    load_rows(e.second_weight + c * more, kGroup, more, more, pitch, to + channels * 2);
+  const int begin = static_cast<int>(threadIdx.x), step = static_cast<int>(blockDim.x);
+  const int pieces = channels / 8, first_pieces = e.first.channels / 8, pitch = pitch_of(channels);
+  for (int i = begin; i < kGroup * pieces; i += step) {
+    const int row = i / pieces, piece = i - row * pieces;
+    const __half* from = piece < first_pieces ? e.weight + (c + row) * e.first.channels + piece * 8
+                                              : e.second_weight + (c + row) * e.second.channels +
+                                                    (piece - first_pieces) * 8;
+    __pipeline_memcpy_async(to + row * pitch + piece * 16, from, 16);
   }
-  if (next_outputs > 0) {
-    load_rows(e.next_weight + c, next_outputs, kGroup, e.outputs, kNextPitch, to + kGroup * pitch);
+  unsigned char* next = to + kGroup * pitch;
+  constexpr int kPieces = kNextPitch / 16;
+  for (int i = begin; i < next_outputs * kPieces; i += step) {
+    const int row = i / kPieces, piece = i % kPieces;
+    __pipeline_memcpy_async(next + i * 16, e.next_weight + row * e.outputs + c + piece * 8, 16);
   }
 }
 
@@ -124,13 +120,29 @@ struct Pair {
 struct Fragment {
   unsigned step[2][4];
 };
+
+// Whether there are a lane's two pixels.
+struct There {
+  bool upper, lower;
+};
+
 __device__ __forceinline__ Fragment fragment_of(const Pair& pair) {
   const uint4 &u = pair.upper, &l = pair.lower;
   return {{{u.x, l.x, u.y, l.y}, {u.z, l.z, u.w, l.w}}};
 }
-__device__ __forceinline__ Pair pair_of(const Fragment& f) {
-  return {{f.step[0][0], f.step[0][2], f.step[1][0], f.step[1][2]},
-          {f.step[0][1], f.step[0][3], f.step[1][1], f.step[1][3]}};
+
+// Zeros for pixels that are not there. They need not be; but what memory wants in neighbouring
+// registers of another order is moved for each product anew, unless something is computed in
+// between; and that for each product too, if the compiler may.
+__device__ __forceinline__ Fragment only(There there, const Fragment& f) {
+  Fragment kept;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    unsigned& to = kept.step[i / 4][i % 4];
+    to = (i % 2 == 0 ? there.upper : there.lower) ? f.step[i / 4][i % 4] : 0;
+    asm volatile("" : "+r"(to));
+  }
+  return kept;
 }
 
 // A warp's sums for 32 channels of a tile: of four products of 8 columns each.
@@ -185,50 +197,34 @@ __device__ __forceinline__ unsigned finish_pair(const HalfBounds& bounds, float 
 }
 
 // Rounds and applies the bounds.
-__device__ __forceinline__ Fragment finish_sums(const HalfBounds& bounds, const Sums& sums) {
-  Fragment y;
+__device__ __forceinline__ Pair finish_sums(const HalfBounds& bounds, const Sums& sums) {
+  unsigned upper[4], lower[4];
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
-    y.step[j / 2][j % 2 * 2] = finish_pair(bounds, sums[j][0], sums[j][1]);
-    y.step[j / 2][j % 2 * 2 + 1] = finish_pair(bounds, sums[j][2], sums[j][3]);
+    upper[j] = finish_pair(bounds, sums[j][0], sums[j][1]);
+    lower[j] = finish_pair(bounds, sums[j][2], sums[j][3]);
   }
-  return y;
+  return {{upper[0], upper[1], upper[2], upper[3]}, {lower[0], lower[1], lower[2], lower[3]}};
 }
 
-// A lane's rows of a tile, eight apart.
-struct Rows {
-  int upper;
-  bool has_upper, has_lower;
-};
-__device__ __forceinline__ Rows rows_of(const BlockEnd& e, int tile, int lane) {
-  const int upper = tile * kTilePixels + lane / 4;
-  return {upper, upper < e.pixels, upper + 8 < e.pixels};
+// `at`: a lane's 8 channels of the upper row.
+__device__ __forceinline__ void store_rows(There there, const Pair& y, __half* at, int channels) {
+  if (there.upper) store_vector(at, y.upper);
+  if (there.lower) store_vector(at + 8 * channels, y.lower);
 }
-// `to`, `from`: the lane's channels of pixel 0.
-__device__ __forceinline__ void store_rows(const Rows& rows, const Fragment& y, __half* to,
-                                           int channels) {
-  const Pair pair = pair_of(y);
-  __half* upper = to + static_cast<std::int64_t>(rows.upper) * channels;
-  if (rows.has_upper) *reinterpret_cast<uint4*>(upper) = pair.upper;
-  if (rows.has_lower) *reinterpret_cast<uint4*>(upper + 8 * channels) = pair.lower;
-}
-__device__ __forceinline__ void load_rows(const Rows& rows, const __half* from, int channels,
-                                          Pair& to) {
-  const __half* upper = from + static_cast<std::int64_t>(rows.upper) * channels;
-  if (rows.has_upper) to.upper = load_vector(upper);
-  if (rows.has_lower) to.lower = load_vector(upper + 8 * channels);
+__device__ __forceinline__ void load_rows(There there, const __half* at, int channels, Pair& to) {
+  if (there.upper) to.upper = load_vector(at);
+  if (there.lower) to.lower = load_vector(at + 8 * channels);
 }
 
-// What a lane reads of its two pixels: the channels of the first input, then those of the second.
-// Pixels behind the last are zeros.
+// What a lane reads of its two pixels of a tile: the channels of the first input, then those of the
+// second. A pixel behind the last is read as the last.
 class InputRows {
  public:
   InputRows() = default;
-  __device__ __forceinline__ InputRows(const BlockEnd& e, const Rows& rows, int own)
-      : first_steps_(e.first.channels / 32),
-        has_upper_(rows.has_upper),
-        has_lower_(rows.has_lower) {
-    const int upper = min(rows.upper, e.pixels - 1), lower = min(rows.upper + 8, e.pixels - 1);
+  __device__ __forceinline__ InputRows(const BlockEnd& e, int row, int own)
+      : first_steps_(e.first.channels / 32) {
+    const int upper = min(row, e.pixels - 1), lower = min(row + 8, e.pixels - 1);
     second_upper_ = upper_ = pixel_of(e.first, e, upper) + own;
     second_lower_ = lower_ = pixel_of(e.first, e, lower) + own;
     if (e.second.channels == 0) return;
@@ -236,25 +232,14 @@ class InputRows {
     second_lower_ = pixel_of(e.second, e, lower) + own - e.first.channels;
   }
   // Of step `s`: 32 channels of a warp.
-  __device__ __forceinline__ Fragment load(int s) const {
+  __device__ __forceinline__ Pair load(int s) const {
     const bool first = s < first_steps_;
-    const uint4 upper = load_vector((first ? upper_ : second_upper_) + s * 32);
-    const uint4 lower = load_vector((first ? lower_ : second_lower_) + s * 32);
-    return fragment_of({only(has_upper_, upper), only(has_lower_, lower)});
+    return {load_vector((first ? upper_ : second_upper_) + s * 32),
+            load_vector((first ? lower_ : second_lower_) + s * 32)};
   }
 
  private:
-  // They need not be zeros. But numbers that are computed lie where products want them, while those
-  // that were loaded together stay together, and are moved there for each product again; and so
-  // they would be computed for each, if the compiler saw what they are.
-  static __device__ __forceinline__ uint4 only(bool there, const uint4& v) {
-    uint4 kept = {there ? v.x : 0, there ? v.y : 0, there ? v.z : 0, there ? v.w : 0};
-    asm volatile("" : "+r"(kept.x), "+r"(kept.y), "+r"(kept.z), "+r"(kept.w));
-    return kept;
-  }
-
   int first_steps_;
-  bool has_upper_, has_lower_;
   const __half *upper_, *lower_, *second_upper_, *second_lower_;
 };
 
@@ -273,55 +258,75 @@ class Tiles {
   // Of all tiles, those from `first` on. `c`: the first channel that is made.
   __device__ __forceinline__ Tiles(const BlockEnd& e, int first, int c, int lane,
                                    const float* next_bias)
-      : bounds_(half_bounds(e.finish)), residual_{} {
-    const int own = own_channel(lane);
+      : own_(own_channel(lane)),
+        row_(first * kTilePixels + lane / 4),
+        at_(static_cast<std::int64_t>(row_) * e.outputs + c + own_),
+        bounds_(half_bounds(e.finish)),
+        residual_{} {
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      rows_[i] = rows_of(e, first + i, lane);
-      inputs_[i] = InputRows(e, rows_[i], own);
+    for (int i = 0; i < kTiles; ++i) inputs_[i] = InputRows(e, row_ + i * kTilePixels, own_);
+    // All that is read, before the first of it is waited for.
+    Pair x[kSteps > 0 ? kSteps : 1][kTiles];
 #pragma unroll
-      for (int s = 0; s < kSteps; ++s) x_[s][i] = inputs_[i].load(s);
+    for (int s = 0; s < kSteps; ++s) {
 #pragma unroll
-      for (int g = 0; g < kNext; ++g) begin_sums(next_bias + g * kGroup + own, after_sums_[g][i]);
+      for (int i = 0; i < kTiles; ++i) x[s][i] = inputs_[i].load(s);
     }
-    load_residual(e, c + own);
+    load_residual(e);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) x_[s][i] = only(there(e, i), fragment_of(x[s][i]));
+    }
+#pragma unroll
+    for (int g = 0; g < kNext; ++g) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) begin_sums(next_bias + g * kGroup + own_, after_sums_[g][i]);
+    }
   }
 
-  // Makes 32 channels from `c` on of their weights, a group. More follow when `more`.
-  __device__ __forceinline__ void make(const BlockEnd& e, int c, int lane, bool more,
-                                       const float* bias, const unsigned char* group) {
-    const int own = own_channel(lane), pitch = pitch_of(channels(e));
+  // Makes the next 32 channels of their bias and their weights, a group. More follow when `more`.
+  __device__ __forceinline__ void make(const BlockEnd& e, int lane, bool more, const float* bias,
+                                       const unsigned char* group) {
+    const int pitch = pitch_of(channels(e));
     Sums sums[kTiles];
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) begin_sums(bias + own, sums[i]);
+    for (int i = 0; i < kTiles; ++i) begin_sums(bias + own_, sums[i]);
     multiply_inputs(e, group + row_offset(lane, pitch), pitch, sums);
-    if (e.residual != nullptr) {
+    __half* to = e.y + at_;
+    at_ += kGroup;
+    if (has_residual(e)) {
 #pragma unroll
       for (int i = 0; i < kTiles; ++i) add_residual(residual_[i], sums[i]);
-      if (more) load_residual(e, c + own + kGroup);  // ahead of its use
+      if (more) load_residual(e);  // ahead of its use
     }
-    Fragment y[kTiles];
+    Pair y[kTiles];
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) y[i] = finish_sums(bounds_, sums[i]);
+    if (e.y != nullptr) store(e, y, to, e.outputs);
+    Fragment read[kTiles];
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
-      y[i] = finish_sums(bounds_, sums[i]);
-      if (e.y != nullptr) store_rows(rows_[i], y[i], e.y + c + own, e.outputs);
+      read[i] = fragment_of(y[i]);
+      if (kRegistersLeft) read[i] = only(there(e, i), read[i]);
     }
     const unsigned char* after = group + kGroup * pitch + row_offset(lane, kNextPitch);
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
-      multiply_group(after_sums_[g], y, after + g * kGroup * kNextPitch, kNextPitch);
+      multiply_group(after_sums_[g], read, after + g * kGroup * kNextPitch, kNextPitch);
     }
   }
 
-  __device__ __forceinline__ void end(const BlockEnd& e, int lane) {
+  __device__ __forceinline__ void end(const BlockEnd& e) {
+    constexpr int kOutputs = kNext * kGroup;
     const HalfBounds bounds = half_bounds(e.next_finish);
+    __half* to = e.z + static_cast<std::int64_t>(row_) * kOutputs + own_;
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
+      Pair z[kTiles];
 #pragma unroll
-      for (int i = 0; i < kTiles; ++i) {
-        store_rows(rows_[i], finish_sums(bounds, after_sums_[g][i]),
-                   e.z + g * kGroup + own_channel(lane), kNext * kGroup);
-      }
+      for (int i = 0; i < kTiles; ++i) z[i] = finish_sums(bounds, after_sums_[g][i]);
+      store(e, z, to + g * kGroup, kOutputs);
     }
   }
 
@@ -331,10 +336,34 @@ class Tiles {
   }
 
  private:
-  __device__ __forceinline__ void load_residual(const BlockEnd& e, int c) {
-    if (e.residual == nullptr) return;
+  // For the sum in two orders at once; a block of more threads has none left.
+  static constexpr bool kRegistersLeft = kTiles > 1 && 8 * kSteps + 16 * kNext <= 64;
+
+  // Whether there are the lane's pixels of tile `i`.
+  __device__ __forceinline__ There there(const BlockEnd& e, int i) const {
+    const int row = row_ + i * kTilePixels;
+    return {row < e.pixels, row + 8 < e.pixels};
+  }
+
+  __device__ __forceinline__ void store(const BlockEnd& e, const Pair (&y)[kTiles], __half* to,
+                                        int channels) const {
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) load_rows(rows_[i], e.residual + c, e.outputs, residual_[i]);
+    for (int i = 0; i < kTiles; ++i) {
+      store_rows(there(e, i), y[i], to + i * kTilePixels * channels, channels);
+    }
+  }
+
+  // A sum that no convolution here reads has a second input instead.
+  static __device__ __forceinline__ bool has_residual(const BlockEnd& e) {
+    return kNext > 0 && e.residual != nullptr;
+  }
+  __device__ __forceinline__ void load_residual(const BlockEnd& e) {
+    if (!has_residual(e)) return;
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      load_rows(there(e, i), e.residual + at_ + i * kTilePixels * e.outputs, e.outputs,
+                residual_[i]);
+    }
   }
 
   __device__ __forceinline__ void multiply_inputs(const BlockEnd& e, const unsigned char* weights,
@@ -348,14 +377,15 @@ class Tiles {
       for (int s = 0; s < steps; ++s) {
         Fragment x[kTiles];
 #pragma unroll
-        for (int i = 0; i < kTiles; ++i) x[i] = inputs_[i].load(s);
+        for (int i = 0; i < kTiles; ++i) x[i] = only(there(e, i), fragment_of(inputs_[i].load(s)));
         multiply_group(sums, x, weights + s * 64, pitch);
       }
     }
   }
 
+  int own_, row_;    // the lane's first channel of every 32, and its first pixel
+  std::int64_t at_;  // where its numbers of the channels that come next are in y
   HalfBounds bounds_;
-  Rows rows_[kTiles];
   InputRows inputs_[kTiles];
   Fragment x_[kSteps > 0 ? kSteps : 1][kTiles];
   Sums after_sums_[kNext > 0 ? kNext : 1][kTiles];

@@ -20,6 +20,14 @@ __device__ __forceinline__ void wait_for_previous() {
 #endif
 }
 
+// 16 bytes to global memory in one store, which the compiler might make four.
+__device__ __forceinline__ void store_vector(void* to, const uint4& v) {
+  asm volatile("st.global.v4.b32 [%0], {%1,%2,%3,%4};"
+               :
+               : "l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+               : "memory");
+}
+
 // The shared memory that a block was launched with.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {

@@ -140,9 +140,9 @@ cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWor
 
 // block_end.cu: the 1x1 convolutions around the end of a residual block, NHWC FP16 with FP32 sums:
 //   y = act(first + second + residual), z = next_act(next(y)),
-// each a convolution with FP32 bias or none; second, residual and z may be absent, but not all of
-// them, and y need not be written. Pixel (p, q) of y reads pixel (p x stride, q x stride) of an
-// input. Needs compute capability 8.0.
+// each a convolution with FP32 bias or none; second, residual and z may be absent (without z there
+// is a second and no residual), and y need not be written. Pixel (p, q) of y reads pixel (p x
+// stride, q x stride) of an input. Needs compute capability 8.0.
 struct BlockEndShape {
   int n, p, q;                                           // the result
   int channels, second_channels, outputs, next_outputs;  // 0: there is none

@@ -8,6 +8,8 @@ namespace proa::engine::cuda {
 inline void allow_next() {}
 inline void wait_for_previous() { emulator::wait_for_previous_kernel(); }
 
+inline void store_vector(void* to, const uint4& v) { *static_cast<uint4*>(to) = v; }
+
 template <class T>
 T* dynamic_shared() {
   return reinterpret_cast<T*>(emulator::shared_memory());
