@@ -20,6 +20,18 @@ __device__ __forceinline__ void wait_for_previous() {
 #endif
 }
 
+// threadIdx.x read anew, so that what is made from it need not stay in registers in between.
+__device__ __forceinline__ int thread_again() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
+// Has the line of global memory around that address brought into the second-level cache.
+__device__ __forceinline__ void prefetch(const void* at) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(at)));
+}
+
 // The shared memory that a block was launched with.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {

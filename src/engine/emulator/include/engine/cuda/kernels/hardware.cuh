@@ -7,6 +7,12 @@ namespace proa::engine::cuda {
 
 inline void allow_next() {}
 inline void wait_for_previous() { emulator::wait_for_previous_kernel(); }
+inline int thread_again() { return static_cast<int>(threadIdx.x); }
+
+// It may touch only what is there.
+inline void prefetch(const void* at) {
+  static_cast<void>(*static_cast<const volatile unsigned char*>(at));
+}
 
 template <class T>
 T* dynamic_shared() {
