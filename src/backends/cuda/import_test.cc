@@ -212,8 +212,7 @@ TEST(ImportTest, MemoryKeepsWhatIsReadWhateverIsFused) {
     for (std::size_t i = 0; i < plan->steps.size();) {
       const auto fusion = std::ranges::find_if(
           taken, [&](std::size_t index) { return plan->fusions[index].first == i; });
-      arena.run(fusion == taken.end() ? plan->steps[i].node
-                                      : plan->fusions[*fusion].step.node);
+      arena.run(fusion == taken.end() ? plan->steps[i].node : plan->fusions[*fusion].step.node);
       i += fusion == taken.end() ? 1 : plan->fusions[*fusion].count;
     }
     if (HasFailure()) break;

@@ -10,49 +10,27 @@
 namespace proa::engine::cuda {
 namespace {
 
-constexpr std::size_t kMostVariants = 40;  // to be timed
-constexpr int kPixels[] = {32, 64, 128};   // of a tile, about
-constexpr int kOutputs[] = {16, 32, 64}, kSplits[] = {1, 2, 4, 8};
+constexpr int kPixels[] = {64, 32, 128};  // of a tile, about
+constexpr int kSplits[] = {1, 2, 4, 8};
 constexpr int kFewestChannels = 16;  // of a block's input
 
 std::string to_string(const FewPixelsTile& tile) {
   return fmt::format("r{} of {}, split {}", tile.rows, tile.outputs, tile.splits);
 }
 
-int divided(int a, int b) { return (a + b - 1) / b; }
-
-// Clocks, roughly: to start, to bring what a multiprocessor's blocks read, to multiply it.
-double guess(const ConvShape& s, const FewPixelsTile& tile, const DeviceLimits& limits) {
-  constexpr double kStart = 1500, kWave = 1000, kBytes = 48, kProducts = 2048 / 2.0;
-  const std::size_t bytes = few_pixels_shared_bytes(s, tile);
-  const int blocks = s.n * divided(s.p, tile.rows) * (s.k / tile.outputs) * tile.splits;
-  const int together = static_cast<int>(limits.shared_bytes / bytes);
-  const int each = divided(blocks, limits.multiprocessors);
-  const double products = static_cast<double>(divided(tile.rows * s.q, 32)) * 32 * tile.outputs *
-                          s.r * s.s * (s.c / tile.splits);
-  return kStart + divided(each, together) * kWave +
-         each * (static_cast<double>(bytes) / kBytes + products / kProducts);
-}
-
-// Those that fit, best guess first.
+// Those that fit.
 std::vector<FewPixelsTile> tiles_for(const ConvShape& s, const DeviceLimits& limits) {
   std::vector<FewPixelsTile> list;
-  int last_rows = 0;
+  const int outputs = s.k % 32 == 0 ? 32 : 16;
   for (const int pixels : kPixels) {
     const int rows = std::clamp(pixels / s.q, 1, s.p);
-    if (rows == last_rows) continue;
-    last_rows = rows;
-    for (const int outputs : kOutputs) {
-      for (const int splits : kSplits) {
-        const FewPixelsTile tile{rows, outputs, splits};
-        if (s.k % outputs != 0 || s.c / splits < kFewestChannels) continue;
-        if (few_pixels_shared_bytes(s, tile) <= limits.shared_bytes) list.push_back(tile);
-      }
+    if (std::ranges::find(list, rows, &FewPixelsTile::rows) != list.end()) continue;
+    for (const int splits : kSplits) {
+      const FewPixelsTile tile{rows, outputs, splits};
+      if (s.c / splits < kFewestChannels) break;
+      if (few_pixels_shared_bytes(s, tile) <= limits.shared_bytes) list.push_back(tile);
     }
   }
-  std::ranges::stable_sort(list, {},
-                           [&](const FewPixelsTile& tile) { return guess(s, tile, limits); });
-  if (list.size() > kMostVariants) list.resize(kMostVariants);
   return list;
 }
 

@@ -1,4 +1,5 @@
-// The fused beginning of a picture network. A variant is the tile that a block makes: "1x4" ... .
+// The fused beginning of a picture network. A variant is the tile that a block makes, pooled
+// rows x columns: "7x28", "7x28 c32" ... .
 #include <algorithm>
 #include <array>
 
@@ -9,8 +10,11 @@
 namespace proa::engine::cuda {
 namespace {
 
-// In the order of StemTile.
-constexpr std::array<std::string_view, kStemTiles> kNames = {"1x4", "1x7", "2x4", "2x7", "4x7"};
+// In the order of StemTile. bN: blocks on a multiprocessor where that is not the first choice; c32:
+// channels of a warp where they are not 16.
+constexpr std::array<std::string_view, kStemTiles> kNames = {
+    "1x14", "4x14",    "1x28 b1", "2x28",     "4x28", "4x28 c32",
+    "7x28", "7x28 b3", "7x28 b1", "7x28 c32", "2x56", "7x56"};
 
 class StemKernel final : public StepKernel {
  public:

@@ -292,10 +292,6 @@ class Chooser {
       best = std::min(best, candidate.choice.microseconds);
     }
     sort_by_time(job.candidates);
-    for (const Candidate& c : job.candidates)
-      fprintf(stderr, "CAND %8.2f %s %s | %s\n", c.choice.microseconds,
-              std::string(name_of(c.choice.implementation)).c_str(), c.choice.variant.c_str(),
-              job.step->signature.c_str());
     const std::size_t finalists = std::min(kFinalists, job.candidates.size());
     for (std::size_t i = 0; i < finalists; ++i) {
       Candidate& candidate = job.candidates[i];

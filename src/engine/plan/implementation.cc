@@ -71,7 +71,7 @@ Reason decline_runtime(const Graph& graph, const Node& node, const Target& targe
 // The kernel splits the input channels evenly, in powers of two, and holds all that it reads.
 Reason decline_few_pixels(const Graph& graph, const Node& node, const Target& target) {
   if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
-  constexpr std::int64_t kMostPixels = 4096, kWidest = 64, kMostTaps = 9;
+  constexpr std::int64_t kMostPixels = 1024, kWidest = 64, kMostTaps = 9;
   const auto& conv = std::get<Conv>(node.op);
   const Shape& weight = input_value(graph, node, 1).shape;
   const Shape& y = graph.value(node.output()).shape;
@@ -79,7 +79,7 @@ Reason decline_few_pixels(const Graph& graph, const Node& node, const Target& ta
   if (target.compute_capability < 90) return "needs compute capability 9.0";
   if (!all_half(graph, node)) return "computes in FP16 only";
   if (conv.groups != 1) return "takes no groups";
-  if (y[0] * y[1] * y[2] > kMostPixels) return "takes up to 4096 pixels";
+  if (y[0] * y[1] * y[2] > kMostPixels) return "takes up to 1024 pixels";
   if (y[2] > kWidest) return "takes up to 64 pixels in a row";
   if (weight[1] * weight[2] > kMostTaps || conv.dilations != Dims{1, 1}) {
     return "takes filters of up to 9 neighbours";

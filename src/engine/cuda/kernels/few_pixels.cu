@@ -13,7 +13,8 @@ namespace proa::engine::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
+constexpr int kWarpsLog2 = 3;
+static_assert(1 << kWarpsLog2 == kThreads / 32);
 constexpr int kWarpPixels = 32;  // two rows of tensor-core tiles
 constexpr int kPad = 8;          // floats between rows of sums: fewer meet in a bank
 
@@ -29,8 +30,15 @@ struct FewPixels {
   int tiles;                        // of a picture
   int window_rows, window_columns;  // of the picture, that a tile reads
   int channels, pieces_log2;        // of the input, of a block; their 16-byte pieces
-  int warps_of_pixels;              // side by side; the others split the sums
+  int warps_log2;                   // that share the pixels; the others split the sums
+  int pairs_log2;                   // of outputs, that a block finishes
+  float q_inverse, s_inverse;
 };
+
+// a / b for small numbers; `inverse` is 1 / b.
+__device__ __forceinline__ int divided_by(int a, float inverse) {
+  return static_cast<int>((static_cast<float>(a) + 0.5f) * inverse);
+}
 
 // Bytes of a pixel, or of one tap of a filter, in shared memory: an odd number of 16-byte pieces,
 // so that the eight rows that `ldmatrix` reads together lie in different banks.
@@ -72,13 +80,10 @@ __device__ __forceinline__ void load_window(const FewPixels& f, int n, int top, 
   }
 }
 
-// Which of `steps` a share of `shares` has: begin and end.
+// Which steps a warp has: begin and end.
 struct Share {
   int begin, end;
 };
-__device__ __forceinline__ Share share_of(int steps, int share, int shares) {
-  return {steps * share / shares, steps * (share + 1) / shares};
-}
 
 template <int kTiles>  // of 8 output channels
 struct WarpSums {
@@ -87,11 +92,11 @@ struct WarpSums {
   // Where the lane's row of each tile of 16 pixels begins in the window.
   __device__ __forceinline__ void multiply_steps(const FewPixels& f, Share share,
                                                  const unsigned (&pixel)[2], unsigned filter) {
-    const int steps = f.channels / 16;  // of one tap
+    const int steps_log2 = f.pieces_log2 - 1, steps = 1 << steps_log2;  // of one tap
     const int pitch = pitch_of(f.channels), taps = f.shape.r * f.shape.s;
-    int tap = share.begin / steps, step = share.begin - tap * steps;
+    int tap = share.begin >> steps_log2, step = share.begin - tap * steps;
     for (int i = share.begin; i < share.end;) {
-      const int r = tap / f.shape.s, s = tap - r * f.shape.s;
+      const int r = divided_by(tap, f.s_inverse), s = tap - r * f.shape.s;
       const unsigned offset = static_cast<unsigned>(
           (r * f.shape.dilation_h * f.window_columns + s * f.shape.dilation_w) * pitch);
       const unsigned weights = filter + static_cast<unsigned>(tap * pitch);
@@ -140,18 +145,18 @@ struct WarpSums {
 __device__ __forceinline__ unsigned pixel_offset(const FewPixels& f, int first, int pixels,
                                                  int lane) {
   const int pixel = first + lane % 8 + (lane / 8 & 1) * 8;
-  const int row = pixel < pixels ? pixel / f.shape.q : 0;
+  const int row = pixel < pixels ? divided_by(pixel, f.q_inverse) : 0;
   const int column = pixel < pixels ? pixel - row * f.shape.q : 0;
   const int at = row * f.shape.stride_h * f.window_columns + column * f.shape.stride_w;
   return static_cast<unsigned>(at * pitch_of(f.channels) + lane / 16 * 16);
 }
 
-// Where the block's part of two neighbouring outputs goes: the block that adds them up, which has
-// `count` pairs.
-__device__ __forceinline__ void send_sums(const float2& sum, int pair, int count, float2* inbox) {
-  const int owner = pair / count;
-  const int from = static_cast<int>(blockIdx.x);
-  in_block(inbox, static_cast<unsigned>(owner))[from * count + pair - owner * count] = sum;
+// Where the block's part of two neighbouring outputs goes: the block that adds them up.
+__device__ __forceinline__ void send_sums(const FewPixels& f, const float2& sum, int pair,
+                                          float2* inbox) {
+  const int owner = pair >> f.pairs_log2, from = static_cast<int>(blockIdx.x);
+  const int at = (from << f.pairs_log2) + pair - (owner << f.pairs_log2);
+  in_block(inbox, static_cast<unsigned>(owner))[at] = sum;
 }
 
 template <int kTiles>
@@ -159,18 +164,20 @@ __global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
   constexpr int kOutputs = kTiles * 8, kPitch = sums_pitch(kOutputs), kRowPairs = kOutputs / 2;
   const ConvShape& s = f.shape;
   auto* shared = dynamic_shared<unsigned char>();
-  const int tile_pixels = f.warps_of_pixels * kWarpPixels;
+  const int tile_pixels = kWarpPixels << f.warps_log2;
   auto* inbox = reinterpret_cast<float2*>(shared);
   unsigned char* weights = shared + tile_pixels * kOutputs * sizeof(float);
   unsigned char* window = weights + kOutputs * s.r * s.s * pitch_of(f.channels);
 
-  allow_next();
   const int splits = static_cast<int>(gridDim.x);
   const int first_channel = static_cast<int>(blockIdx.x) * f.channels;
   const int first_output = static_cast<int>(blockIdx.y) * kOutputs;
   load_weights(f, first_output, kOutputs, first_channel, weights);
-  if (splits > 1) arrive_at_cluster();
+  if (splits > 1) announce_to_cluster();
   wait_for_previous();
+  // Not before: of kernels of clusters that waited for each other, the third was seen to begin when
+  // the first had ended.
+  allow_next();
 
   const int n = static_cast<int>(blockIdx.z) / f.tiles;
   const int first_row = (static_cast<int>(blockIdx.z) - n * f.tiles) * f.rows;
@@ -181,8 +188,8 @@ __global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
   __syncthreads();
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int pixel_warp = warp % f.warps_of_pixels, part = warp / f.warps_of_pixels;
-  const int parts = kWarps / f.warps_of_pixels;
+  const int pixel_warp = warp & ((1 << f.warps_log2) - 1), part = warp >> f.warps_log2;
+  const int parts_log2 = kWarpsLog2 - f.warps_log2, parts = 1 << parts_log2;
   auto window_address = static_cast<unsigned>(__cvta_generic_to_shared(window));
   auto weight_address = static_cast<unsigned>(__cvta_generic_to_shared(weights));
   tie_to_memory(window_address);
@@ -196,10 +203,12 @@ __global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
       weight_address +
       static_cast<unsigned>(filter * s.r * s.s * pitch_of(f.channels) + (lane / 8 & 1) * 16);
   WarpSums<kTiles> sums;
-  sums.multiply_steps(f, share_of(s.r * s.s * (f.channels / 16), part, parts), pixel, filters);
+  const int steps = s.r * s.s * (f.channels / 16);
+  const Share share{steps * part >> parts_log2, steps * (part + 1) >> parts_log2};
+  sums.multiply_steps(f, share, pixel, filters);
   // What the block finishes, and what it needs for that, ahead. A thread's outputs are the same for
   // all its pairs.
-  const int pairs = tile_pixels * kRowPairs, count = pairs / splits;
+  const int pairs = tile_pixels * kRowPairs, count = 1 << f.pairs_log2;
   const int first_pair = static_cast<int>(blockIdx.x) * count;
   const int output = first_output + static_cast<int>(threadIdx.x) % kRowPairs * 2;
   const std::int64_t first_result =
@@ -229,7 +238,7 @@ __global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
       sum.x += more.x, sum.y += more.y;
     }
     if (splits > 1) {
-      send_sums(sum, pair, count, inbox);
+      send_sums(f, sum, pair, inbox);
     } else {
       inbox[pair] = sum;  // read by the same thread
     }
@@ -260,8 +269,6 @@ void (*kernel_of(int outputs))(FewPixels) {
       return few_pixels_kernel<2>;
     case 32:
       return few_pixels_kernel<4>;
-    case 64:
-      return few_pixels_kernel<8>;
     default:
       return nullptr;
   }
@@ -289,7 +296,7 @@ int log2_of(int power) {
 
 std::size_t few_pixels_shared_bytes(const ConvShape& s, const FewPixelsTile& tile) {
   const int pixels = warps_of_pixels(s, tile) * kWarpPixels;
-  const int parts = kWarps / warps_of_pixels(s, tile);
+  const int parts = (1 << kWarpsLog2) / warps_of_pixels(s, tile);
   const int window = extent_of_window(tile.rows, s.stride_h, s.r, s.dilation_h) *
                      extent_of_window(s.q, s.stride_w, s.s, s.dilation_w);
   const int inputs = (window + tile.outputs * s.r * s.s) * pitch_of(s.c / tile.splits);
@@ -305,8 +312,8 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& s,
   const int channels = s.c / tile.splits, pieces = channels / 8, tiles = divided(s.p, tile.rows);
   const int warps = warps_of_pixels(s, tile);
   if (kernel == nullptr || s.groups != 1 || s.k % tile.outputs != 0 || s.c % tile.splits != 0 ||
-      channels % 16 != 0 || 1 << log2_of(pieces) != pieces || pieces > kThreads || warps > kWarps ||
-      warps * kWarpPixels * tile.outputs / 2 % tile.splits != 0) {
+      channels % 16 != 0 || 1 << log2_of(pieces) != pieces || pieces > kThreads ||
+      warps > 1 << kWarpsLog2 || 1 << log2_of(tile.splits) != tile.splits) {
     return cudaErrorInvalidValue;
   }
   const FewPixels f{static_cast<const __half*>(work.x),
@@ -322,7 +329,10 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& s,
                     extent_of_window(s.q, s.stride_w, s.s, s.dilation_w),
                     channels,
                     log2_of(pieces),
-                    warps};
+                    log2_of(warps),
+                    log2_of(warps * kWarpPixels * tile.outputs / 2 / tile.splits),
+                    1.0f / static_cast<float>(s.q),
+                    1.0f / static_cast<float>(s.s)};
   // Always the same: others may launch the kernel with another size at the same time.
   const cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                 static_cast<int>(limits.shared_bytes));

@@ -28,6 +28,18 @@ __device__ __forceinline__ void store_vector(void* to, const uint4& v) {
                : "memory");
 }
 
+// threadIdx.x read anew, so that what is made from it need not stay in registers in between.
+__device__ __forceinline__ int thread_again() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
+// Has the line of global memory around that address brought into the second-level cache.
+__device__ __forceinline__ void prefetch(const void* at) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(at)));
+}
+
 // The shared memory that a block was launched with.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
@@ -36,10 +48,16 @@ __device__ __forceinline__ T* dynamic_shared() {
 }
 
 // The blocks of a cluster (compute capability 9.0) wait for each other in two steps, each of all
-// threads: what was written before the first can be read after the second.
+// threads. What was written before the first can be read after the second.
 __device__ __forceinline__ void arrive_at_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+// The first step where nothing that was written is meant: it does not wait for memory.
+__device__ __forceinline__ void announce_to_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;");
 #endif
 }
 __device__ __forceinline__ void wait_for_cluster() {

@@ -65,9 +65,24 @@ struct StemShape {
   int pooled_h, pooled_w;  // the result
   bool planes, relu;
 };
-// How a block's tile is cut: pooled rows, and 16-pixel tiles of the convolution side by side.
-enum class StemTile : std::uint8_t { k1x4, k1x7, k2x4, k2x7, k4x7 };
-inline constexpr int kStemTiles = 5;
+// A block's tile: pooled rows x columns. Most leave room for two to four blocks on a
+// multiprocessor, kLarge ones are one large block, kWide ones give a warp 32 channels instead
+// of 16.
+enum class StemTile : std::uint8_t {
+  k1x14,
+  k4x14,
+  k1x28Large,
+  k2x28,
+  k4x28,
+  k4x28Wide,
+  k7x28,
+  k7x28Three,
+  k7x28Large,
+  k7x28Wide,
+  k2x56,
+  k7x56,
+};
+inline constexpr int kStemTiles = 12;
 cudaError_t launch_stem(Source x, const void* weight, const float* bias, const float* scale,
                         const float* shift, void* y, const StemShape& shape, StemTile tile,
                         int multiprocessors, cudaStream_t stream);
@@ -192,7 +207,7 @@ struct FewPixelsWork {
   Activation act;
   void* y;
 };
-// What a block makes: `outputs` channels (16, 32 or 64, a divisor of k) of `rows` rows of a
+// What a block makes: `outputs` channels (16 or 32, a divisor of k) of `rows` rows of a
 // picture's result, up to kFewPixelsOfTile pixels, from 1 / `splits` (1, 2, 4 or 8) of the input
 // channels: a power of two, at least 16.
 struct FewPixelsTile {

@@ -1,12 +1,19 @@
 // Picture -> 7x7 convolution by 2 -> bias, relu -> 3x3 pool by 2, without a trip to memory between.
 //
 // A block keeps a piece of the picture in shared memory as [row][pixel][4 halves]. The convolution
-// is a matrix product over k = (kernel row, 8 taps, 4 channels), the eighth tap being zero: for
+// is a matrix product over k = (kernel row, 8 taps, 4 channels), the first tap being zero: for
 // output pixel q the 8 taps of one kernel row are 64 contiguous bytes that begin 16 bytes after
 // those of pixel q-1, so `ldmatrix` reads the matrix straight from the picture and nothing is
-// unrolled in memory. The weights of a warp's 16 channels stay in its registers for all tiles of
-// the block. The results go to shared memory, 16-byte pieces permuted so that neither the writing
-// by pixels nor the reading by channels meets a bank twice, and are pooled from there.
+// unrolled in memory.
+//
+// A warp makes a strip of 16 pixels, 7 after pooling, and walks down the rows of the picture with
+// the weights of its channels in registers. It reads each row of the picture once: an even row is
+// part of four rows of the convolution and an odd one of three, whose sums are under way at once.
+// Finished rows are rounded and pooled in registers: the maximum of three rows as they come, that
+// of three neighbouring pixels by shuffles.
+#include <cmath>
+#include <type_traits>
+
 #include "engine/cuda/kernels/matrix.cuh"
 #include "engine/cuda/kernels/picture.cuh"
 
@@ -16,183 +23,325 @@ namespace {
 constexpr int kChannels = 64;
 constexpr int kKernel = 7;
 constexpr int kSteps = 2 * kKernel;  // of 16 along k: two for each kernel row
-constexpr int kChannelGroups = 4;    // warps side by side, 16 channels each
+constexpr int kUnderWay = 4;         // rows of the convolution that read one row of the picture
 constexpr int kPixelBytes = 4 * 2;   // packed picture
-constexpr int kResultBytes = kChannels * 2;
+constexpr int kPooled = 7;           // pooled pixels of a strip
 
-template <int kRows, int kTiles>
+// What a block keeps in shared memory behind the picture: registers are scarce.
+struct Constants {
+  Normalisation normal;
+  float bias[kChannels];
+};
+
+// Pooled rows and columns of a block, whose strips are spread over `kWalkers` warps for each group
+// of channels; warps make 8 channels with each of `kProducts` products. `kBlocks` are to be
+// resident.
+template <int kRows_, int kColumns_, int kProducts_, int kWalkers_, int kBlocks_>
 struct TileOf {
-  static constexpr int kConvRows = 2 * kRows + 1;
-  static constexpr int kConvColumns = 16 * kTiles;
+  static constexpr int kRows = kRows_, kColumns = kColumns_, kProducts = kProducts_;
+  static constexpr int kStrips = kColumns / kPooled, kWalkers = kWalkers_, kBlocks = kBlocks_;
+  static constexpr int kConvRows = 2 * kRows + 1, kConvColumns = 2 * kColumns + 2;
   static constexpr int kPictureRows = 2 * kConvRows + 5;
-  static constexpr int kPictureColumns = 2 * kConvColumns + 8;
+  static constexpr int kPictureColumns = 2 * kConvColumns + 6;
   static constexpr int kPitch = kPictureColumns * kPixelBytes;
   static constexpr int kPictureBytes = kPictureRows * kPitch;
-  static constexpr int kSharedBytes = kPictureBytes + kConvRows * kConvColumns * kResultBytes;
-  static constexpr int kThreads = kRows >= 4 ? 512 : 256;
+  static constexpr int kSharedBytes = kPictureBytes + static_cast<int>(sizeof(Constants));
+  static constexpr int kGroups = kChannels / (8 * kProducts);
+  static constexpr int kThreads = 32 * kGroups * kWalkers;
+
+  __device__ __forceinline__ static int first_channel(int thread) {
+    return thread / 32 % kGroups * 8 * kProducts;
+  }
 };
 
 struct Stem {
   Picture picture;
   const __half* weight;
   const float* bias;
-  uint4* y;
+  void* y;
   StemShape shape;
-  int tile_rows, tile_columns;  // tiles of one picture
-  int pooled_columns;           // of one tile
+  unsigned tile_rows, tile_columns, tiles;  // the first two of one picture
 };
 
-// Two neighbouring k of channel n, as the matrix instruction wants them: 0 for the eighth tap.
-__device__ __forceinline__ unsigned weight_pair(const __half* weight, int n, int step, int k) {
-  const int row = step / 2, tap = step % 2 * 4 + k / 4, c = k % 4;
-  if (tap == kKernel) return 0;
-  return *reinterpret_cast<const unsigned*>(&weight[((n * kKernel + row) * kKernel + tap) * 4 + c]);
+template <class Tile>
+__device__ __forceinline__ Constants* constants_of() {
+  return reinterpret_cast<Constants*>(dynamic_shared<unsigned char>() + Tile::kPictureBytes);
 }
 
-// Where the 16-byte piece `piece` of a result pixel lies.
-__device__ __forceinline__ int result_offset(int pixel, int piece) {
-  return pixel * kResultBytes + (piece ^ (pixel & 7)) * 16;
+// What a lane keeps of the weights, as the matrix instruction wants them.
+template <int kProducts>
+struct Filters {
+  unsigned weight[kSteps][kProducts][2];
+};
+
+// The channels of one pixel that a lane makes.
+template <int kProducts>
+using PackedOf = std::conditional_t<kProducts == 2, uint2, uint4>;
+
+// Two neighbouring k of a channel: 0 for the first tap.
+__device__ __forceinline__ unsigned weight_pair(const __half* weight, int channel, int step,
+                                                int k) {
+  const int row = step / 2, tap = step % 2 * 4 + k / 4 - 1, c = k % 4;
+  if (tap < 0) return 0;
+  return *reinterpret_cast<const unsigned*>(
+      &weight[((channel * kKernel + row) * kKernel + tap) * 4 + c]);
 }
 
-// The four sums that a lane holds of one matrix product: two channels of two pixels, 8 apart.
-__device__ __forceinline__ void store_results(unsigned char* results, const float (&sums)[4],
-                                              const float (&bias)[2], bool relu, int pixel,
-                                              int piece, int quarter) {
+// Of 8 kProducts channels from `first` on, in an order that gives a lane neighbouring results:
+// column g of product j is channel g / 2 x 2 kProducts + 2 j + g % 2.
+template <int kProducts>
+__device__ __forceinline__ void read_filters(const Stem& s, int first, int lane,
+                                             Filters<kProducts>& filters) {
 #pragma unroll
-  for (int upper = 0; upper < 2; ++upper) {
-    float x0 = sums[2 * upper] + bias[0], x1 = sums[2 * upper + 1] + bias[1];
-    if (relu) x0 = fmaxf(x0, 0.0f), x1 = fmaxf(x1, 0.0f);
-    *reinterpret_cast<__half2*>(results + result_offset(pixel + upper * 8, piece) + quarter * 4) =
-        __floats2half2_rn(x0, x1);
-  }
-}
-
-template <int kRows, int kTiles>
-__global__ void __launch_bounds__(TileOf<kRows, kTiles>::kThreads,
-                                  TileOf<kRows, kTiles>::kThreads == 512 ? 1 : 2)
-    stem_kernel(Stem s, int tiles) {
-  using Tile = TileOf<kRows, kTiles>;
-  auto* shared = dynamic_shared<unsigned char>();
-  unsigned char* picture = shared;
-  unsigned char* results = shared + Tile::kPictureBytes;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int group = warp % kChannelGroups, first_tile = warp / kChannelGroups;
-  constexpr int kTileStep = Tile::kThreads / 32 / kChannelGroups;
-
-  // Constants: they may be read before the kernel in front has ended.
-  unsigned b[kSteps][2][2];
+  for (int j = 0; j < kProducts; ++j) {
+    const int channel = first + lane / 8 * 2 * kProducts + 2 * j + lane / 4 % 2;
 #pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int n = group * 16 + half * 8 + lane / 4;
-      b[step][half][0] = weight_pair(s.weight, n, step, lane % 4 * 2);
-      b[step][half][1] = weight_pair(s.weight, n, step, lane % 4 * 2 + 8);
+    for (int step = 0; step < kSteps; ++step) {
+      filters.weight[step][j][0] = weight_pair(s.weight, channel, step, lane % 4 * 2);
+      filters.weight[step][j][1] = weight_pair(s.weight, channel, step, lane % 4 * 2 + 8);
     }
   }
-  float bias[2][2];
+}
+
+// Pooled pixels of picture n from (row, column) on.
+struct Place {
+  int n, row, column;
+};
+template <class Tile>
+__device__ __forceinline__ Place place_of(const Stem& s, unsigned tile) {
+  const unsigned row = tile / s.tile_columns, n = row / s.tile_rows;
+  return {static_cast<int>(n), static_cast<int>(row - n * s.tile_rows) * Tile::kRows,
+          static_cast<int>(tile - row * s.tile_columns) * Tile::kColumns};
+}
+
+// The part of the picture that a tile reads.
+template <class Tile>
+__device__ __forceinline__ auto part_of(const Place& place) {
+  const auto row_of = [](int i) { return i / Tile::kPictureColumns; };
+  return Rectangle{
+      place.n, 4 * place.row - 5, 4 * place.column - 6, Tile::kPictureRows, Tile::kPictureColumns,
+      row_of};
+}
+
+// Where a lane stands in a strip. Lanes of row r hold pixels r and r + 8 of each row of the
+// convolution and make one pooled pixel: even rows make pixels 0 to 3, odd ones 4 to 7, of which 7
+// is none.
+struct Lane {
+  int pooled;
+  int third;  // the lane that gives it the last of the pixels that it pools
+  bool odd;
+  bool inside[2];  // the convolution has its pixels
+  bool writes;     // the result has its pooled pixel
+
+  __device__ __forceinline__ Lane(const StemShape& shape, int column, int lane) {
+    const int row = lane / 4, first = 2 * column - 1 + row;
+    odd = row % 2 != 0;
+    pooled = column + row / 2 + (odd ? 4 : 0);
+    third = row == 6 ? lane % 4 + 4 : lane + 8;  // row 1 was given what is pixel 8
+    inside[0] = first >= 0 && first < shape.conv_w;
+    inside[1] = first + 8 < shape.conv_w;
+    writes = row != 7 && pooled < shape.pooled_w;
+  }
+};
+
+// The maximum over pixels 2p, 2p + 1 and 2p + 2 of the strip, for the lane's pooled pixel p: of its
+// own two pixels it keeps the one that it needs and gives the other one to its neighbour.
+__device__ __forceinline__ __half2 pool_neighbours(const Lane& own, __half2 low, __half2 high) {
+  const __half2 given = __shfl_xor_sync(~0u, own.odd ? low : high, 4);
+  const __half2 kept = own.odd ? high : low;
+  return __hmax2(__hmax2(kept, given), __shfl_sync(~0u, own.odd ? given : low, own.third));
+}
+
+// Pools the maxima of three rows, [product][pixel], to the lane's pixel of 2 kProducts channels.
+// Nothing comes out below `lowest`, which also stands for pixels that are not there.
+template <int kProducts>
+__device__ __forceinline__ void write_row(const Lane& own, const __half2 (&best)[kProducts][2],
+                                          __half2 lowest, PackedOf<kProducts>* to) {
+  unsigned pooled[kProducts];
+#pragma unroll
+  for (int j = 0; j < kProducts; ++j) {
+    const __half2 most = pool_neighbours(own, own.inside[0] ? best[j][0] : lowest,
+                                         own.inside[1] ? best[j][1] : lowest);
+    const __half2 pair = __hmax2(most, lowest);
+    pooled[j] = *reinterpret_cast<const unsigned*>(&pair);
+  }
+  if (!own.writes) return;
+  if constexpr (kProducts == 2) {
+    *to = make_uint2(pooled[0], pooled[1]);
+  } else {
+    *to = make_uint4(pooled[0], pooled[1], pooled[2], pooled[3]);
+  }
+}
+
+// One row of the picture, 16 pixels of a strip, as the matrix instruction wants it.
+struct PictureRow {
+  unsigned half[2][4];
+  __device__ __forceinline__ explicit PictureRow(unsigned address) {
+    load_matrix(half[0], address);
+    load_matrix(half[1], address + 32);
+  }
+};
+
+// Adds its products with a row of the filters.
+template <int kProducts>
+__device__ __forceinline__ void add_row(const PictureRow& row, const Filters<kProducts>& filters,
+                                        int kernel_row, float (&sums)[kProducts][4]) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    bias[half][0] = s.bias[group * 16 + half * 8 + lane % 4 * 2];
-    bias[half][1] = s.bias[group * 16 + half * 8 + lane % 4 * 2 + 1];
-  }
-  const Normalisation normal = read_normalisation(s.picture);
-  wait_for_inputs();
-
-  const unsigned picture_address = static_cast<unsigned>(__cvta_generic_to_shared(picture));
-  const int matrix_row = lane % 8 + (lane / 8 & 1) * 8;  // the output pixel whose address it gives
-  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
-    const int column = tile % s.tile_columns, row = tile / s.tile_columns % s.tile_rows;
-    const int n = tile / s.tile_columns / s.tile_rows;
-    const int pooled_row = row * kRows, pooled_column = column * s.pooled_columns;
-    const int conv_row = 2 * pooled_row - 1, conv_column = max(2 * pooled_column - 1, 0);
-
-    const auto row_of = [](int i) { return i / Tile::kPictureColumns; };
-    const Rectangle part{
-        n,     2 * conv_row - 3, 2 * conv_column - 3, Tile::kPictureRows, Tile::kPictureColumns,
-        row_of};
-    load_any_picture(s.picture, normal, part, Tile::kThreads, picture);
-    __syncthreads();
-
-    unsigned tile_address = picture_address;
-    tie_to_memory(tile_address);
-    // Two tiles of 16 pixels at a time: four independent chains of products for each warp.
-    constexpr int kAll = Tile::kConvRows * kTiles;
-    for (int m = first_tile * 2; m < kAll; m += kTileStep * 2) {
-      const int pair[2] = {m, m + 1 < kAll ? m + 1 : m};
-      float sums[2][2][4] = {};
-      unsigned first[2];
 #pragma unroll
-      for (int k = 0; k < 2; ++k) {
-        first[k] = tile_address + 2 * (pair[k] / kTiles) * Tile::kPitch +
-                   (pair[k] % kTiles * 16 + matrix_row) * 2 * kPixelBytes + lane / 16 * 16;
-      }
-#pragma unroll
-      for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-        for (int k = 0; k < 2; ++k) {
-          unsigned a[4];
-          load_matrix(a, first[k] + step / 2 * Tile::kPitch + step % 2 * 32);
-          multiply(sums[k][0], a, b[step][0][0], b[step][0][1]);
-          multiply(sums[k][1], a, b[step][1][0], b[step][1][1]);
-        }
-      }
-#pragma unroll
-      for (int k = 0; k < 2; ++k) {
-        const int pixel = pair[k] / kTiles * Tile::kConvColumns + pair[k] % kTiles * 16 + lane / 4;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          store_results(results, sums[k][half], bias[half], s.shape.relu, pixel, group * 2 + half,
-                        lane % 4);
-        }
-      }
+    for (int j = 0; j < kProducts; ++j) {
+      const unsigned(&b)[2] = filters.weight[2 * kernel_row + half][j];
+      multiply(sums[j], row.half[half], b[0], b[1]);
     }
-    __syncthreads();
-
-    const int width = min(s.pooled_columns, s.shape.pooled_w - pooled_column);
-    for (int i = static_cast<int>(threadIdx.x); i < kRows * width * 8; i += Tile::kThreads) {
-      const int piece = i % 8, q = pooled_column + i / 8 % width, p = pooled_row + i / 8 / width;
-      if (p >= s.shape.pooled_h) break;
-      const unsigned lowest = 0xfc00fc00u;  // minus infinity, twice
-      uint4 best = make_uint4(lowest, lowest, lowest, lowest);
-#pragma unroll
-      for (int r = 0; r < 3; ++r) {
-        const int h = 2 * p - 1 + r;
-        if (h < 0 || h >= s.shape.conv_h) continue;
-#pragma unroll
-        for (int t = 0; t < 3; ++t) {
-          const int w = 2 * q - 1 + t;
-          if (w < 0 || w >= s.shape.conv_w) continue;
-          const int pixel = (h - conv_row) * Tile::kConvColumns + w - conv_column;
-          best =
-              max_of(best, *reinterpret_cast<const uint4*>(results + result_offset(pixel, piece)));
-        }
-      }
-      s.y[((static_cast<std::int64_t>(n) * s.shape.pooled_h + p) * s.shape.pooled_w + q) * 8 +
-          piece] = best;
-    }
-    // The next tile's picture may be written now: pooling reads only the results, and those are
-    // written again behind the next barrier.
   }
 }
 
-template <int kRows, int kTiles>
+// A finished row of sums as halves, [product][pixel]. The bias is volatile, so that it is read
+// again for each row and not kept.
+template <int kProducts>
+__device__ __forceinline__ void round_row(const float (&sums)[kProducts][4],
+                                          const volatile float* bias,
+                                          __half2 (&rounded)[kProducts][2]) {
+#pragma unroll
+  for (int j = 0; j < kProducts; ++j) {
+    const float bias0 = bias[2 * j], bias1 = bias[2 * j + 1];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      rounded[j][k] = __floats2half2_rn(sums[j][2 * k] + bias0, sums[j][2 * k + 1] + bias1);
+    }
+  }
+}
+
+template <int kProducts>
+__device__ __forceinline__ void raise(__half2 (&best)[kProducts][2],
+                                      const __half2 (&rounded)[kProducts][2]) {
+#pragma unroll
+  for (int i = 0; i < kProducts * 2; ++i) {
+    best[i / 2][i % 2] = __hmax2(best[i / 2][i % 2], rounded[i / 2][i % 2]);
+  }
+}
+template <int kProducts>
+__device__ __forceinline__ void fill(__half2 (&best)[kProducts][2], __half2 pair) {
+#pragma unroll
+  for (int i = 0; i < kProducts * 2; ++i) best[i / 2][i % 2] = pair;
+}
+
+// The address from which the matrix of a lane is read: its pixel of the strip at `column`.
+__device__ __forceinline__ unsigned address_of(int column, int lane) {
+  const int byte = (2 * column + lane % 16) * 2 * kPixelBytes + lane / 16 * 16;
+  auto address =
+      static_cast<unsigned>(__cvta_generic_to_shared(dynamic_shared<unsigned char>() + byte));
+  tie_to_memory(address);
+  return address;
+}
+
+// A warp makes its channels of the strip whose first pooled pixel is `place`, `column` columns from
+// the tile's. Unrolled as a whole: which sums a row takes part in is known then.
+template <class Tile>
+__device__ __forceinline__ void walk_strip(const Stem& s, const Filters<Tile::kProducts>& filters,
+                                           const Place& place, int column) {
+  constexpr int kProducts = Tile::kProducts, kRowPairs = Tile::kConvRows + kUnderWay - 1;
+  constexpr int kPieces = kChannels / (2 * kProducts);  // of a pixel
+  const StemShape& shape = s.shape;
+  const int thread = thread_again(), lane = thread % 32;
+  const int channel = Tile::first_channel(thread) + lane % 4 * 2 * kProducts;
+  const Lane own(shape, place.column, lane);
+  const unsigned address = address_of(column, lane);
+  const volatile float* bias = constants_of<Tile>()->bias + channel;
+  const __half2 lowest = __float2half2_rn(shape.relu ? 0.0f : -INFINITY);
+  // In pieces and narrow, to save registers: enough for results of 32 GB.
+  const int pixel = (place.n * shape.pooled_h + place.row) * shape.pooled_w + own.pooled;
+  auto to =
+      static_cast<unsigned>(pixel) * kPieces + static_cast<unsigned>(channel / (2 * kProducts));
+
+  float sums[kUnderWay][kProducts][4];
+  __half2 best[kProducts][2], rounded[kProducts][2];
+  fill<kProducts>(best, lowest);
+#pragma unroll
+  for (int step = 0; step < kRowPairs; ++step) {
+    // To the sums that began `back` rows before.
+    const auto add = [&](const PictureRow& read, int odd, int back) {
+      const int row = step - back;
+      if (row < 0 || row >= Tile::kConvRows) return;
+      add_row<kProducts>(read, filters, 2 * back + odd, sums[row % kUnderWay]);
+    };
+    // What finishes a row first: then its sums make place for those that begin.
+    const PictureRow even(address + static_cast<unsigned>(2 * step * Tile::kPitch));
+    add(even, 0, kUnderWay - 1);
+    const int row = step - kUnderWay + 1;
+    if (row >= 0) {
+      const int conv_row = 2 * place.row - 1 + row;
+      round_row<kProducts>(sums[row % kUnderWay], bias, rounded);
+      if (conv_row >= 0 && conv_row < shape.conv_h) raise<kProducts>(best, rounded);
+    }
+    if (row > 0 && row % 2 == 0) {
+      write_row<kProducts>(own, best, lowest, static_cast<PackedOf<kProducts>*>(s.y) + to);
+      if (step == kRowPairs - 1 || place.row + row / 2 >= shape.pooled_h) return;
+      to += static_cast<unsigned>(shape.pooled_w * kPieces);
+      fill<kProducts>(best, lowest);
+      raise<kProducts>(best, rounded);
+    }
+#pragma unroll
+    for (int i = 0; i < kProducts * 4; ++i) sums[step % kUnderWay][i / 4][i % 4] = 0.0f;
+#pragma unroll
+    for (int back = kUnderWay - 2; back >= 0; --back) add(even, 0, back);
+    const PictureRow odd(address + static_cast<unsigned>((2 * step + 1) * Tile::kPitch));
+#pragma unroll
+    for (int back = kUnderWay - 2; back >= 0; --back) add(odd, 1, back);
+  }
+}
+
+// A block makes tiles gridDim.x apart, its weights stay.
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks) stem_kernel(Stem s) {
+  auto* picture = dynamic_shared<unsigned char>();
+  const int thread = static_cast<int>(threadIdx.x);
+
+  // Constants: they may be read before the kernel in front has ended.
+  Filters<Tile::kProducts> filters;
+  read_filters(s, Tile::first_channel(thread), thread % 32, filters);
+  Constants* constants = constants_of<Tile>();
+  if (thread < kChannels) constants->bias[thread] = s.bias[thread];
+  if (thread == kChannels) constants->normal = read_normalisation(s.picture);
+  __syncthreads();
+  wait_for_inputs();
+
+  for (unsigned tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
+    const auto part = part_of<Tile>(place_of<Tile>(s, tile));
+    const Normalisation normal = constants->normal;
+    if (!load_quads<2>(s.picture, normal, part, Tile::kThreads, picture)) {
+      load_any_picture(s.picture, normal, part, Tile::kThreads, picture);
+    }
+    __syncthreads();
+    const unsigned next = tile + gridDim.x;
+    if (next < s.tiles) {
+      prefetch_picture(s.picture, part_of<Tile>(place_of<Tile>(s, next)), Tile::kThreads);
+    }
+    const unsigned first = static_cast<unsigned>(thread_again()) / 32 / Tile::kGroups;
+#pragma unroll 1
+    for (unsigned strip = first; strip < Tile::kStrips; strip += Tile::kWalkers) {
+      unsigned same = tile;
+      tie_to_memory(same);  // or its place would be kept in registers
+      Place place = place_of<Tile>(s, same);
+      place.column += static_cast<int>(strip) * kPooled;
+      if (place.column >= s.shape.pooled_w) break;
+      walk_strip<Tile>(s, filters, place, static_cast<int>(strip) * kPooled);
+    }
+    __syncthreads();
+  }
+}
+
+template <class Tile>
 cudaError_t launch_tiles(Stem s, int multiprocessors, cudaStream_t stream) {
-  using Tile = TileOf<kRows, kTiles>;
-  // The first tile begins at the picture's edge and so holds one pooled column more.
-  const bool whole = s.shape.pooled_w <= 8 * kTiles;
-  const int most = (Tile::kConvColumns - 1) / 2;
-  s.tile_columns = whole ? 1 : (s.shape.pooled_w + most - 1) / most;
-  s.pooled_columns = (s.shape.pooled_w + s.tile_columns - 1) / s.tile_columns;
-  s.tile_rows = (s.shape.pooled_h + kRows - 1) / kRows;
-  const int tiles = s.shape.n * s.tile_rows * s.tile_columns;
+  s.tile_rows = static_cast<unsigned>(divided(s.shape.pooled_h, Tile::kRows));
+  s.tile_columns = static_cast<unsigned>(divided(s.shape.pooled_w, Tile::kColumns));
+  s.tiles = static_cast<unsigned>(s.shape.n) * s.tile_rows * s.tile_columns;
   const cudaError_t code = cudaFuncSetAttribute(
-      stem_kernel<kRows, kTiles>, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes);
+      stem_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes);
   if (code != cudaSuccess) return code;
-  const int resident = multiprocessors * (Tile::kThreads == 512 ? 1 : 2);
-  const dim3 grid(static_cast<unsigned>(tiles < resident ? tiles : resident));
-  return launch_grid(stem_kernel<kRows, kTiles>, grid, Tile::kThreads, Tile::kSharedBytes, stream,
-                     s, tiles);
+  const auto resident = static_cast<unsigned>(multiprocessors * Tile::kBlocks);
+  const dim3 grid(s.tiles < resident ? s.tiles : resident);
+  return launch_grid(stem_kernel<Tile>, grid, Tile::kThreads, Tile::kSharedBytes, stream, s);
 }
 
 }  // namespace
@@ -201,19 +350,32 @@ cudaError_t launch_stem(Source x, const void* weight, const float* bias, const f
                         const float* shift, void* y, const StemShape& shape, StemTile tile,
                         int multiprocessors, cudaStream_t stream) {
   const Picture picture{x, scale, shift, shape.h, shape.w, shape.c, shape.planes};
-  const Stem s{
-      picture, static_cast<const __half*>(weight), bias, static_cast<uint4*>(y), shape, 0, 0, 0};
+  const Stem s{picture, static_cast<const __half*>(weight), bias, y, shape, 0, 0, 0};
   switch (tile) {
-    case StemTile::k1x4:
-      return launch_tiles<1, 4>(s, multiprocessors, stream);
-    case StemTile::k1x7:
-      return launch_tiles<1, 7>(s, multiprocessors, stream);
-    case StemTile::k2x4:
-      return launch_tiles<2, 4>(s, multiprocessors, stream);
-    case StemTile::k2x7:
-      return launch_tiles<2, 7>(s, multiprocessors, stream);
-    case StemTile::k4x7:
-      return launch_tiles<4, 7>(s, multiprocessors, stream);
+    case StemTile::k1x14:
+      return launch_tiles<TileOf<1, 14, 2, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k4x14:
+      return launch_tiles<TileOf<4, 14, 2, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k1x28Large:
+      return launch_tiles<TileOf<1, 28, 2, 4, 1>>(s, multiprocessors, stream);
+    case StemTile::k2x28:
+      return launch_tiles<TileOf<2, 28, 2, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k4x28:
+      return launch_tiles<TileOf<4, 28, 2, 1, 3>>(s, multiprocessors, stream);
+    case StemTile::k4x28Wide:
+      return launch_tiles<TileOf<4, 28, 4, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k7x28:
+      return launch_tiles<TileOf<7, 28, 2, 1, 4>>(s, multiprocessors, stream);
+    case StemTile::k7x28Three:
+      return launch_tiles<TileOf<7, 28, 2, 1, 3>>(s, multiprocessors, stream);
+    case StemTile::k7x28Large:
+      return launch_tiles<TileOf<7, 28, 2, 4, 1>>(s, multiprocessors, stream);
+    case StemTile::k7x28Wide:
+      return launch_tiles<TileOf<7, 28, 4, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k2x56:
+      return launch_tiles<TileOf<2, 56, 2, 2, 2>>(s, multiprocessors, stream);
+    case StemTile::k7x56:
+      return launch_tiles<TileOf<7, 56, 2, 2, 2>>(s, multiprocessors, stream);
   }
   return cudaErrorInvalidValue;
 }

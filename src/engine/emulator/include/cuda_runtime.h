@@ -46,22 +46,30 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 inline void __syncthreads() { proa::engine::emulator::wait_for_block(); }
 
-// Every lane gets what lane `from(its own)` gives.
-template <class From>
-float shuffle(float number, From from) {
-  proa::engine::emulator::with_warp(&number, sizeof number, [&](std::byte* parts) {
-    auto* numbers = reinterpret_cast<float*>(parts);
-    float given[proa::engine::emulator::kWarp];
-    std::copy_n(numbers, proa::engine::emulator::kWarp, given);
-    for (int i = 0; i < proa::engine::emulator::kWarp; ++i) numbers[i] = given[from(i)];
+// Every lane gets what lane `from` gives.
+template <class Number>
+Number __shfl_sync(unsigned, Number number, int from) {
+  struct Part {
+    Number number;
+    int from;
+  } part{number, from};
+  proa::engine::emulator::with_warp(&part, sizeof part, [](std::byte* parts) {
+    constexpr int kWarp = proa::engine::emulator::kWarp;
+    auto* lanes = reinterpret_cast<Part*>(parts);
+    Part given[kWarp];
+    std::copy_n(lanes, kWarp, given);
+    for (int i = 0; i < kWarp; ++i) lanes[i].number = given[lanes[i].from % kWarp].number;
   });
-  return number;
+  return part.number;
 }
-inline float __shfl_xor_sync(unsigned, float number, int mask) {
-  return shuffle(number, [mask](int lane) { return lane ^ mask; });
+template <class Number>
+Number __shfl_xor_sync(unsigned mask, Number number, int flipped) {
+  return __shfl_sync(mask, number, static_cast<int>(threadIdx.x) % 32 ^ flipped);
 }
-inline float __shfl_down_sync(unsigned, float number, int step) {
-  return shuffle(number, [step](int lane) { return lane + step < 32 ? lane + step : lane; });
+template <class Number>
+Number __shfl_down_sync(unsigned mask, Number number, int step) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  return __shfl_sync(mask, number, lane + step < 32 ? lane + step : lane);
 }
 
 inline std::size_t __cvta_generic_to_shared(const void* pointer) {

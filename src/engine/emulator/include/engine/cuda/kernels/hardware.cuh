@@ -7,6 +7,12 @@ namespace proa::engine::cuda {
 
 inline void allow_next() {}
 inline void wait_for_previous() { emulator::wait_for_previous_kernel(); }
+inline int thread_again() { return static_cast<int>(threadIdx.x); }
+
+// It may touch only what is there.
+inline void prefetch(const void* at) {
+  static_cast<void>(*static_cast<const volatile unsigned char*>(at));
+}
 
 inline void store_vector(void* to, const uint4& v) { *static_cast<uint4*>(to) = v; }
 
@@ -16,6 +22,7 @@ T* dynamic_shared() {
 }
 
 inline void arrive_at_cluster() { emulator::arrive_at_cluster(); }
+inline void announce_to_cluster() { emulator::arrive_at_cluster(); }
 inline void wait_for_cluster() { emulator::wait_for_cluster(); }
 
 template <class T>
