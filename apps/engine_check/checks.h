@@ -21,7 +21,8 @@ struct NetworkOptions {
   std::string precision = "f16";  // f32, tf32
   bool tune = true;
   bool check = true;
-  int streams = 0;  // also side by side, that many at once
+  bool candidates = false;  // print what each took
+  int streams = 0;          // also side by side, that many at once
 };
 
 // A model file on the GPU: answers against OpenVINO in FP32 on the CPU, then the time of one graph

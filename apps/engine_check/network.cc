@@ -153,6 +153,14 @@ Status time_side_by_side(const engine::cuda::CudaModel& model, std::size_t index
   return {};
 }
 
+void print_candidates(const engine::Step& step, const std::vector<engine::Choice>& candidates) {
+  fmt::print("CANDIDATES {}\n", step.signature);
+  for (const engine::Choice& each : candidates) {
+    fmt::print("  {:8.2f} us  {} {}\n", each.microseconds, engine::name_of(each.implementation),
+               each.variant);
+  }
+}
+
 }  // namespace
 
 Status check_network(const NetworkOptions& options, Report& report) {
@@ -164,6 +172,7 @@ Status check_network(const NetworkOptions& options, Report& report) {
   model_options.tuning_cache = options.cache;
   model_options.tuner.threads = options.threads;
   model_options.tuner.time_candidates = options.tune;
+  if (options.candidates) model_options.tuner.timed = print_candidates;
   const double begin = now();
   PROA_ASSIGN(const auto model, engine::cuda::CudaModel::load(graph, model_options));
   fmt::print("{}loaded in {:.2f} s\n", model->report(), now() - begin);

@@ -1,5 +1,7 @@
 #include "engine/cuda/status.h"
 
+#include <array>
+
 namespace proa::engine::cuda {
 namespace {
 
@@ -42,7 +44,10 @@ Status cuda_status(cudaError_t code, std::string_view call) {
 
 Status cudnn_status(cudnnStatus_t code, std::string_view call) {
   if (code == CUDNN_STATUS_SUCCESS) return {};
-  return error::internal("{}: {}", function_of(call), cudnnGetErrorString(code));
+  std::array<char, 256> more{};  // what cuDNN says of its last error, if anything
+  cudnnGetLastErrorString(more.data(), more.size());
+  return error::internal("{}: {}{}{}", function_of(call), cudnnGetErrorString(code),
+                         more[0] != 0 ? ": " : "", more.data());
 }
 
 Status cublas_status(cublasStatus_t code, std::string_view call) {

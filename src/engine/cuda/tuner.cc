@@ -282,6 +282,13 @@ class Chooser {
     return std::numeric_limits<float>::infinity();
   }
 
+  void report(const Job& job) const {
+    if (!options_.timed) return;
+    std::vector<Choice> choices;
+    for (const Candidate& candidate : job.candidates) choices.push_back(candidate.choice);
+    options_.timed(*job.step, choices);
+  }
+
   Status time_all(Job& job) {
     PROA_ASSIGN(CandidateTimer timer,
                 CandidateTimer::create(plan_.graph, job.step->node, job.parts, libraries_));
@@ -292,6 +299,7 @@ class Chooser {
       best = std::min(best, candidate.choice.microseconds);
     }
     sort_by_time(job.candidates);
+    report(job);
     const std::size_t finalists = std::min(kFinalists, job.candidates.size());
     for (std::size_t i = 0; i < finalists; ++i) {
       Candidate& candidate = job.candidates[i];

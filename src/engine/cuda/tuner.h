@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -29,6 +30,8 @@ struct TunerOptions {
   int threads = 4;  // that build candidates; each has its own libraries
   // Not tried where another implementation accepts the step: for tests and comparisons.
   std::set<Implementation> avoid;
+  // Told of each step's candidates when they were timed, the fastest first; may be empty.
+  std::function<void(const Step& step, const std::vector<Choice>& candidates)> timed;
 };
 
 // Chooses and builds the kernels of a plan. Candidates are timed inside captured graphs over
