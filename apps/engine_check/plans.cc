@@ -1,5 +1,6 @@
 // How long cuDNN takes to make execution plans that compile their kernels, and to read the same
 // ones back from their JSON: what keeping them would save of a start.
+#include <algorithm>
 #include <set>
 
 #include "backends/cuda/import.h"
@@ -25,11 +26,12 @@ using engine::cuda::EngineChoice;
 constexpr auto kJson = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
 
 Result<std::string> json_of(const CudnnDescriptor& plan) {
+  constexpr std::int64_t kMostBytes = 4 << 20;
   std::int64_t size = 0;
-  PROA_CUDNN(cudnnBackendGetAttribute(plan.get(), kJson, CUDNN_TYPE_CHAR, 0, &size, nullptr));
-  std::string text(static_cast<std::size_t>(size), '\0');
+  std::string text(static_cast<std::size_t>(kMostBytes), '\0');
   PROA_CUDNN(
-      cudnnBackendGetAttribute(plan.get(), kJson, CUDNN_TYPE_CHAR, size, &size, text.data()));
+      cudnnBackendGetAttribute(plan.get(), kJson, CUDNN_TYPE_CHAR, kMostBytes, &size, text.data()));
+  text.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, kMostBytes)));
   return text;
 }
 

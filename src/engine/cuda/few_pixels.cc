@@ -10,7 +10,7 @@
 namespace proa::engine::cuda {
 namespace {
 
-constexpr int kPixels[] = {64, 32, 128};  // of a tile, about
+constexpr int kPixels[] = {32, 64};  // of a tile, about
 constexpr int kSplits[] = {1, 2, 4, 8};
 constexpr int kFewestChannels = 16;  // of a block's input
 

@@ -1,5 +1,5 @@
 // The fused beginning of a picture network. A variant is the tile that a block makes, pooled
-// rows x columns: "7x28", "7x28 c32" ... .
+// rows x columns: "7x28".
 #include <algorithm>
 #include <array>
 
@@ -10,11 +10,9 @@
 namespace proa::engine::cuda {
 namespace {
 
-// In the order of StemTile. bN: blocks on a multiprocessor where that is not the first choice; c32:
-// channels of a warp where they are not 16.
-constexpr std::array<std::string_view, kStemTiles> kNames = {
-    "1x14", "4x14",    "1x28 b1", "2x28",     "4x28", "4x28 c32",
-    "7x28", "7x28 b3", "7x28 b1", "7x28 c32", "2x56", "7x56"};
+// In the order of StemTile.
+constexpr std::array<std::string_view, kStemTiles> kNames = {"1x14", "4x14", "4x28", "7x28",
+                                                             "7x56"};
 
 class StemKernel final : public StepKernel {
  public:
@@ -37,8 +35,13 @@ class StemKernel final : public StepKernel {
   int multiprocessors_;
 };
 
-Result<std::vector<std::string>> variants(const Graph&, const Node&, Libraries&) {
-  return std::vector<std::string>(kNames.begin(), kNames.end());
+// Best guess first: a small tile keeps all multiprocessors busy where there are few pictures, a
+// large one reads fewer rows twice.
+Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
+  constexpr std::int64_t kFewPictures = 8;
+  std::vector<std::string> list(kNames.begin(), kNames.end());
+  if (graph.value(node.output()).shape[0] > kFewPictures) std::ranges::reverse(list);
+  return list;
 }
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,

@@ -65,24 +65,9 @@ struct StemShape {
   int pooled_h, pooled_w;  // the result
   bool planes, relu;
 };
-// A block's tile: pooled rows x columns. Most leave room for two to four blocks on a
-// multiprocessor, kLarge ones are one large block, kWide ones give a warp 32 channels instead
-// of 16.
-enum class StemTile : std::uint8_t {
-  k1x14,
-  k4x14,
-  k1x28Large,
-  k2x28,
-  k4x28,
-  k4x28Wide,
-  k7x28,
-  k7x28Three,
-  k7x28Large,
-  k7x28Wide,
-  k2x56,
-  k7x56,
-};
-inline constexpr int kStemTiles = 12;
+// What a block makes at a time: pooled rows x columns.
+enum class StemTile : std::uint8_t { k1x14, k4x14, k4x28, k7x28, k7x56 };
+inline constexpr int kStemTiles = 5;
 cudaError_t launch_stem(Source x, const void* weight, const float* bias, const float* scale,
                         const float* shift, void* y, const StemShape& shape, StemTile tile,
                         int multiprocessors, cudaStream_t stream);

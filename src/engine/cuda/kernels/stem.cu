@@ -356,24 +356,10 @@ cudaError_t launch_stem(Source x, const void* weight, const float* bias, const f
       return launch_tiles<TileOf<1, 14, 2, 2, 2>>(s, multiprocessors, stream);
     case StemTile::k4x14:
       return launch_tiles<TileOf<4, 14, 2, 2, 2>>(s, multiprocessors, stream);
-    case StemTile::k1x28Large:
-      return launch_tiles<TileOf<1, 28, 2, 4, 1>>(s, multiprocessors, stream);
-    case StemTile::k2x28:
-      return launch_tiles<TileOf<2, 28, 2, 2, 2>>(s, multiprocessors, stream);
     case StemTile::k4x28:
-      return launch_tiles<TileOf<4, 28, 2, 1, 3>>(s, multiprocessors, stream);
-    case StemTile::k4x28Wide:
       return launch_tiles<TileOf<4, 28, 4, 2, 2>>(s, multiprocessors, stream);
     case StemTile::k7x28:
-      return launch_tiles<TileOf<7, 28, 2, 1, 4>>(s, multiprocessors, stream);
-    case StemTile::k7x28Three:
-      return launch_tiles<TileOf<7, 28, 2, 1, 3>>(s, multiprocessors, stream);
-    case StemTile::k7x28Large:
       return launch_tiles<TileOf<7, 28, 2, 4, 1>>(s, multiprocessors, stream);
-    case StemTile::k7x28Wide:
-      return launch_tiles<TileOf<7, 28, 4, 2, 2>>(s, multiprocessors, stream);
-    case StemTile::k2x56:
-      return launch_tiles<TileOf<2, 56, 2, 2, 2>>(s, multiprocessors, stream);
     case StemTile::k7x56:
       return launch_tiles<TileOf<7, 56, 2, 2, 2>>(s, multiprocessors, stream);
   }
