@@ -126,7 +126,7 @@ constexpr Implementation kWithVariants[] = {
     Implementation::kDepthwise,        Implementation::kStem,
     Implementation::kExpand,           Implementation::kFewRows,
     Implementation::kPictureDepthwise, Implementation::kCublasLtToFloat,
-    Implementation::kBlockEnd};
+    Implementation::kBlockEnd,         Implementation::kFewPixels};
 
 // Each variant is forced by a tuning cache that names it.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
