@@ -31,7 +31,8 @@ int run(int argc, char** argv) {
   network->add_option("--precision", options.precision, "f16, tf32 or f32")
       ->check(CLI::IsMember({"f16", "tf32", "f32"}));
   network->add_option("--streams", options.streams, "also time that many streams side by side");
-  network->add_flag("--candidates", options.candidates, "print the time of each that is tried");
+  network->add_flag("--candidates", options.candidates,
+                    "print the times of all candidates of steps that the cache does not know");
   network->add_flag("--first", first, "take the first kernel that builds");
   network->add_flag("--unchecked", unchecked, "only times");
   CLI::App* plans = app.add_subcommand("plans", "execution plans of a model, built and read back");

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "backends/cuda/import.h"
 #include "backends/cuda/testing/export.h"
@@ -156,8 +157,9 @@ Status time_side_by_side(const engine::cuda::CudaModel& model, std::size_t index
 void print_candidates(const engine::Step& step, const std::vector<engine::Choice>& candidates) {
   fmt::print("CANDIDATES {}\n", step.signature);
   for (const engine::Choice& each : candidates) {
-    fmt::print("  {:8.2f} us  {} {}\n", each.microseconds, engine::name_of(each.implementation),
-               each.variant);
+    const std::string time =
+        std::isinf(each.microseconds) ? "failed" : fmt::format("{:.2f} us", each.microseconds);
+    fmt::print("  {:>11}  {} {}\n", time, engine::name_of(each.implementation), each.variant);
   }
 }
 

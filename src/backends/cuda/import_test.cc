@@ -172,9 +172,7 @@ class ArenaContents {
     for (const engine::ValueId id : node.outputs) {
       if (!in_arena(id)) continue;
       std::erase_if(there_, [&](engine::ValueId other) { return overlap(owner(id), other); });
-    }
-    for (const engine::ValueId id : node.outputs) {
-      if (in_arena(id)) there_.insert(owner(id));
+      there_.insert(owner(id));
     }
   }
 

@@ -30,7 +30,8 @@ struct TunerOptions {
   int threads = 4;  // that build candidates; each has its own libraries
   // Not tried where another implementation accepts the step: for tests and comparisons.
   std::set<Implementation> avoid;
-  // Told of each step's candidates when they were timed, the fastest first; may be empty.
+  // Told, on the calling thread, of the candidates of each step that the cache does not know: the
+  // fastest first, by a quick round of times, infinite where one failed. May be empty.
   std::function<void(const Step& step, const std::vector<Choice>& candidates)> timed;
 };
 

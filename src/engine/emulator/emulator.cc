@@ -75,7 +75,7 @@ struct Block {
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
   Block* current = nullptr;
-  unsigned live = 0, at_wait = 0;  // threads of all blocks
+  unsigned threads = 0, live = 0, at_wait = 0;  // of all blocks
   unsigned meetings = 0, arrived = 0;
   bool front_ended = false;  // the kernel in front
   std::vector<const GuardedMemory*> forbidden;
@@ -206,6 +206,7 @@ void run_cluster() {
   Cluster& c = cluster();
   c.live = 0;
   for (const auto& each : c.blocks) c.live += each->live;
+  c.threads = c.live;
   c.at_wait = c.meetings = c.arrived = 0;
   c.front_ended = false;
   forbid(true);
@@ -267,7 +268,12 @@ void run_grid(Index grid, unsigned size_of_cluster, unsigned size, std::size_t s
 
 std::byte* shared_memory() { return block().shared->data(); }
 std::byte* shared_memory_of(unsigned rank) {
-  PROA_CHECK(rank < cluster().blocks.size(), "the block is one of the cluster's");
+  const Cluster& c = cluster();
+  PROA_CHECK(rank < c.blocks.size(), "the block is one of the cluster's");
+  if (c.blocks[rank].get() != c.current) {
+    PROA_CHECK(c.meetings > 0, "all blocks of a cluster are known to have begun");
+    PROA_CHECK(c.blocks[rank]->live > 0, "a block that is written to has not ended");
+  }
   return cluster().blocks[rank]->shared->data();
 }
 
@@ -278,17 +284,19 @@ void wait_for_block() {
 
 void arrive_at_cluster() {
   Cluster& c = cluster();
-  block().threads[block().running].meeting = c.meetings + 1;
-  if (++c.arrived < c.live) return;
+  unsigned& meeting = block().threads[block().running].meeting;
+  PROA_CHECK(meeting <= c.meetings, "a thread that has arrived at its cluster waits first");
+  meeting = c.meetings + 1;
+  if (++c.arrived < c.threads) return;
   c.arrived = 0;
   ++c.meetings;
   release_all(State::kWaitsForCluster);
 }
 
 void wait_for_cluster() {
-  if (block().threads[block().running].meeting > cluster().meetings) {
-    wait_as(State::kWaitsForCluster);
-  }
+  const unsigned meeting = block().threads[block().running].meeting;
+  PROA_CHECK(meeting > 0, "a thread that waits for its cluster has arrived");
+  if (meeting > cluster().meetings) wait_as(State::kWaitsForCluster);
 }
 
 void wait_for_previous_kernel() {

@@ -71,7 +71,7 @@ Reason decline_runtime(const Graph& graph, const Node& node, const Target& targe
 // The kernel splits the input channels evenly, in powers of two, and holds all that it reads.
 Reason decline_few_pixels(const Graph& graph, const Node& node, const Target& target) {
   if (Reason reason = conv_basics(graph, node); !reason.empty()) return reason;
-  constexpr std::int64_t kMostPixels = 1024, kWidest = 64, kMostTaps = 9;
+  constexpr std::int64_t kMostPixels = 1024, kWidest = 64, kLargest = 3;
   const auto& conv = std::get<Conv>(node.op);
   const Shape& weight = input_value(graph, node, 1).shape;
   const Shape& y = graph.value(node.output()).shape;
@@ -81,9 +81,8 @@ Reason decline_few_pixels(const Graph& graph, const Node& node, const Target& ta
   if (conv.groups != 1) return "takes no groups";
   if (y[0] * y[1] * y[2] > kMostPixels) return "takes up to 1024 pixels";
   if (y[2] > kWidest) return "takes up to 64 pixels in a row";
-  if (weight[1] * weight[2] > kMostTaps || conv.dilations != Dims{1, 1}) {
-    return "takes filters of up to 9 neighbours";
-  }
+  if (std::max(weight[1], weight[2]) > kLargest) return "takes filters of up to 3x3";
+  if (conv.dilations != Dims{1, 1}) return "takes no dilation";
   if (std::max(conv.strides[0], conv.strides[1]) > 2) return "moves by 1 or 2";
   const std::int64_t most_channels = weight[1] * weight[2] == 1 ? 2048 : 1024;
   if (channels < 16 || channels > most_channels || !std::has_single_bit(channels + 0UL)) {
@@ -310,8 +309,13 @@ Reason decline_stem(const Graph& graph, const Node& node, const Target& target) 
   const ImageAxes axes = image_axes(stem.layout);
   if (target.compute_capability < 80) return "needs compute capability 8.0";
   if (graph.value(node.output()).type != DataType::kFp16) return "computes in FP16 only";
-  if (!constant_bias(graph, node) || !graph.is_constant(node.inputs[1])) {
-    return "wants constant weights and bias";
+  const auto is = [&](std::size_t i, DataType type) {  // or absent
+    if (node.input(i) == kNoValue) return true;
+    return graph.is_constant(node.inputs[i]) && input_value(graph, node, i).type == type;
+  };
+  if (!is(1, DataType::kFp16) || !is(2, DataType::kFp32) || node.input(2) == kNoValue ||
+      !is(3, DataType::kFp32) || !is(4, DataType::kFp32)) {
+    return "wants constant FP16 weights and a bias, scale and shift in FP32";
   }
   if (input_value(graph, node, 1).shape != Shape{64, 7, 7, 4}) return "wants 64 filters of 7x7x4";
   Stem shape = stem;  // everything else must be as it is by default

@@ -298,6 +298,19 @@ TEST(PlanTest, SaysWhyNothingComputesAStep) {
   EXPECT_THAT(plan.error().message, HasSubstr("reference knows FP16, FP32"));
 }
 
+TEST(PlanTest, AStemOfOtherTypesThanItsKernelReadsIsRefused) {
+  constexpr const char* kStem = R"(
+input x : FP32[1,3,20,24]
+const w : FP16[64,7,7,4] = random(1, -0.1, 0.1)
+const b : FP16[64] = random(2, -1, 1)
+y = stem(x, w, b) act=relu
+output y
+)";
+  const auto plan = lower(*parse_graph(kStem), {});
+  ASSERT_FALSE(plan);
+  EXPECT_THAT(plan.error().message, HasSubstr("wants constant FP16 weights and a bias"));
+}
+
 TEST(HostExecutorTest, NamesAWrongInput) {
   auto plan = lower(*parse_graph("input x : FP32[2]\ny = unary(x)\noutput y\n"), {});
   ASSERT_TRUE(plan);

@@ -173,6 +173,11 @@ __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
   return a;
 }
 
+// a / b for 0 <= a < 2^20 and b < 2^10, without a division; `inverse` is 1 / b.
+__device__ __forceinline__ int divided_by(int a, float inverse) {
+  return static_cast<int>((static_cast<float>(a) + 0.5f) * inverse);
+}
+
 __device__ __forceinline__ std::int64_t thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -181,7 +186,9 @@ __device__ __forceinline__ std::int64_t thread_index() {
 inline int divided(int a, int b) { return (a + b - 1) / b; }
 
 // Launches `kernel` with programmatic dependent launch where the device has it; elsewhere the
-// attribute is ignored. `cluster` blocks side by side in the grid's x are a cluster.
+// attribute is ignored. `cluster` blocks side by side in the grid's x are a cluster; such a kernel
+// starts when the one in front has ended: on an H200 block_end and two kernels of clusters behind
+// it, all waiting for each other, gave wrong answers.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, unsigned cluster, int block,
                             std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {
@@ -190,13 +197,16 @@ cudaError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, unsigned c
   config.blockDim = dim3(static_cast<unsigned>(block));
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {cluster, 1, 1};
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
+  cudaLaunchAttribute attribute = {};
+  if (cluster > 1) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster, 1, 1};
+  } else {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
+  config.attrs = &attribute;
+  config.numAttrs = 1;
   return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 

@@ -4,8 +4,11 @@
 // channels, all at once, multiplies, and sends each other block its part of the sums, who adds them
 // up and finishes that part.
 //
-// In a block the warps share the tile's pixels, and then the sums again, by steps of 16 channels.
+// In a block the warps share the tile's pixels; those that have none of their own share the steps
+// of 16 channels instead.
 #include <cuda_pipeline.h>
+
+#include <bit>
 
 #include "engine/cuda/kernels/matrix.cuh"
 
@@ -15,6 +18,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarpsLog2 = 3;
 static_assert(1 << kWarpsLog2 == kThreads / 32);
+static_assert(kFewPixelsOfTile == 32 << kWarpsLog2);
 constexpr int kWarpPixels = 32;  // two rows of tensor-core tiles
 constexpr int kPad = 8;          // floats between rows of sums: fewer meet in a bank
 
@@ -34,11 +38,6 @@ struct FewPixels {
   int pairs_log2;                   // of outputs, that a block finishes
   float q_inverse, s_inverse;
 };
-
-// a / b for small numbers; `inverse` is 1 / b.
-__device__ __forceinline__ int divided_by(int a, float inverse) {
-  return static_cast<int>((static_cast<float>(a) + 0.5f) * inverse);
-}
 
 // Bytes of a pixel, or of one tap of a filter, in shared memory: an odd number of 16-byte pieces,
 // so that the eight rows that `ldmatrix` reads together lie in different banks.
@@ -89,7 +88,8 @@ template <int kTiles>  // of 8 output channels
 struct WarpSums {
   float sums[2][kTiles][4] = {};
 
-  // Where the lane's row of each tile of 16 pixels begins in the window.
+  // Adds the products of a warp's steps. `pixel`: where the lane's row of each 16 pixels begins in
+  // the window; `filter`: where its row of the weights does.
   __device__ __forceinline__ void multiply_steps(const FewPixels& f, Share share,
                                                  const unsigned (&pixel)[2], unsigned filter) {
     const int steps_log2 = f.pieces_log2 - 1, steps = 1 << steps_log2;  // of one tap
@@ -97,8 +97,7 @@ struct WarpSums {
     int tap = share.begin >> steps_log2, step = share.begin - tap * steps;
     for (int i = share.begin; i < share.end;) {
       const int r = divided_by(tap, f.s_inverse), s = tap - r * f.shape.s;
-      const unsigned offset = static_cast<unsigned>(
-          (r * f.shape.dilation_h * f.window_columns + s * f.shape.dilation_w) * pitch);
+      const unsigned offset = static_cast<unsigned>((r * f.window_columns + s) * pitch);
       const unsigned weights = filter + static_cast<unsigned>(tap * pitch);
       const int end = min(steps, step + share.end - i);
       i += end - step;
@@ -123,6 +122,14 @@ struct WarpSums {
       step = 0;
       ++tap;
     }
+  }
+
+  // They are made before what follows: nothing else keeps the products before a barrier behind
+  // them.
+  __device__ __forceinline__ void settle() {
+#pragma unroll
+    for (int i = 0; i < 2 * kTiles * 4; ++i)
+      tie_to_order(sums[i / (kTiles * 4)][i / 4 % kTiles][i % 4]);
   }
 
   // To [pixels][outputs] of the warp's share.
@@ -151,116 +158,155 @@ __device__ __forceinline__ unsigned pixel_offset(const FewPixels& f, int first, 
   return static_cast<unsigned>(at * pitch_of(f.channels) + lane / 16 * 16);
 }
 
-// Where the block's part of two neighbouring outputs goes: the block that adds them up.
-__device__ __forceinline__ void send_sums(const FewPixels& f, const float2& sum, int pair,
-                                          float2* inbox) {
-  const int owner = pair >> f.pairs_log2, from = static_cast<int>(blockIdx.x);
-  const int at = (from << f.pairs_log2) + pair - (owner << f.pairs_log2);
-  in_block(inbox, static_cast<unsigned>(owner))[at] = sum;
+// What a block makes.
+struct Place {
+  int n, first_row, pixels;
+  int first_output, first_channel;
+};
+__device__ __forceinline__ Place place_of(const FewPixels& f, int outputs) {
+  const int n = static_cast<int>(blockIdx.z) / f.tiles;
+  const int first_row = (static_cast<int>(blockIdx.z) - n * f.tiles) * f.rows;
+  return {n, first_row, min(f.rows, f.shape.p - first_row) * f.shape.q,
+          static_cast<int>(blockIdx.y) * outputs, static_cast<int>(blockIdx.x) * f.channels};
+}
+
+// What a warp does of it: pixels from `first_pixel` on, in one of `1 << parts_log2` parts.
+struct WarpPlace {
+  int first_pixel, part, parts_log2;
+};
+__device__ __forceinline__ WarpPlace warp_place_of(const FewPixels& f, int warp) {
+  return {(warp & ((1 << f.warps_log2) - 1)) * kWarpPixels, warp >> f.warps_log2,
+          kWarpsLog2 - f.warps_log2};
 }
 
 template <int kTiles>
-__global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
-  constexpr int kOutputs = kTiles * 8, kPitch = sums_pitch(kOutputs), kRowPairs = kOutputs / 2;
-  const ConvShape& s = f.shape;
-  auto* shared = dynamic_shared<unsigned char>();
-  const int tile_pixels = kWarpPixels << f.warps_log2;
-  auto* inbox = reinterpret_cast<float2*>(shared);
-  unsigned char* weights = shared + tile_pixels * kOutputs * sizeof(float);
-  unsigned char* window = weights + kOutputs * s.r * s.s * pitch_of(f.channels);
-
-  const int splits = static_cast<int>(gridDim.x);
-  const int first_channel = static_cast<int>(blockIdx.x) * f.channels;
-  const int first_output = static_cast<int>(blockIdx.y) * kOutputs;
-  load_weights(f, first_output, kOutputs, first_channel, weights);
-  if (splits > 1) announce_to_cluster();
-  wait_for_previous();
-  // Not before: of kernels of clusters that waited for each other, the third was seen to begin when
-  // the first had ended.
-  allow_next();
-
-  const int n = static_cast<int>(blockIdx.z) / f.tiles;
-  const int first_row = (static_cast<int>(blockIdx.z) - n * f.tiles) * f.rows;
-  const int pixels = min(f.rows, s.p - first_row) * s.q;
-  load_window(f, n, first_row * s.stride_h - s.pad_h, first_channel, window);
-  __pipeline_commit();
-  __pipeline_wait_prior(0);
-  __syncthreads();
-
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int pixel_warp = warp & ((1 << f.warps_log2) - 1), part = warp >> f.warps_log2;
-  const int parts_log2 = kWarpsLog2 - f.warps_log2, parts = 1 << parts_log2;
+__device__ __forceinline__ void multiply_part(const FewPixels& f, int pixels, const WarpPlace& own,
+                                              int lane, const unsigned char* weights,
+                                              const unsigned char* window, WarpSums<kTiles>& sums) {
   auto window_address = static_cast<unsigned>(__cvta_generic_to_shared(window));
   auto weight_address = static_cast<unsigned>(__cvta_generic_to_shared(weights));
   tie_to_memory(window_address);
   tie_to_memory(weight_address);
-  const int first_pixel = pixel_warp * kWarpPixels;
-  const unsigned pixel[2] = {window_address + pixel_offset(f, first_pixel, pixels, lane),
-                             window_address + pixel_offset(f, first_pixel + 16, pixels, lane)};
+  const unsigned pixel[2] = {window_address + pixel_offset(f, own.first_pixel, pixels, lane),
+                             window_address + pixel_offset(f, own.first_pixel + 16, pixels, lane)};
   // The four matrices of a load: channels 0 to 7 and 8 to 15 of 8 filters, then of 8 more.
-  const int filter = lane % 8 + lane / 16 * 8;
-  const unsigned filters =
-      weight_address +
-      static_cast<unsigned>(filter * s.r * s.s * pitch_of(f.channels) + (lane / 8 & 1) * 16);
-  WarpSums<kTiles> sums;
-  const int steps = s.r * s.s * (f.channels / 16);
-  const Share share{steps * part >> parts_log2, steps * (part + 1) >> parts_log2};
-  sums.multiply_steps(f, share, pixel, filters);
-  // What the block finishes, and what it needs for that, ahead. A thread's outputs are the same for
-  // all its pairs.
-  const int pairs = tile_pixels * kRowPairs, count = 1 << f.pairs_log2;
-  const int first_pair = static_cast<int>(blockIdx.x) * count;
-  const int output = first_output + static_cast<int>(threadIdx.x) % kRowPairs * 2;
-  const std::int64_t first_result =
-      (static_cast<std::int64_t>(n) * s.p + first_row) * s.q * s.k + output;
-  const auto result_of = [&](int row) {
-    return first_result + static_cast<std::int64_t>(row) * s.k;
-  };
-  const auto residual_at = [&](int row) {
-    if (f.residual == nullptr || row >= pixels) return __half2{};
-    return *reinterpret_cast<const __half2*>(f.residual + result_of(row));
-  };
-  __half2 added = residual_at((first_pair + static_cast<int>(threadIdx.x)) / kRowPairs);
-  float2 bias = {};
-  if (f.bias != nullptr) bias = *reinterpret_cast<const float2*>(f.bias + output);
+  const int filter = lane % 8 + lane / 16 * 8, taps = f.shape.r * f.shape.s;
+  const int offset = filter * taps * pitch_of(f.channels) + (lane / 8 & 1) * 16;
+  const int steps = taps * (f.channels / 16);
+  sums.multiply_steps(
+      f, {steps * own.part >> own.parts_log2, steps * (own.part + 1) >> own.parts_log2}, pixel,
+      weight_address + static_cast<unsigned>(offset));
+  sums.settle();
+}
 
-  __syncthreads();  // the sums take the place of the weights and the picture
-  auto* partial = reinterpret_cast<float*>(weights);
-  sums.store(partial + (part * tile_pixels + first_pixel) * kPitch, lane);
-  __syncthreads();
-  if (splits > 1) wait_for_cluster();  // all have begun: they can be written to
-
-  for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kThreads) {
-    const float* at = partial + pair / kRowPairs * kPitch + pair % kRowPairs * 2;
+// Adds up the parts of the block's warps and sends each pair of outputs to the block that finishes
+// it.
+template <int kOutputs>
+__device__ __forceinline__ void send_sums(const FewPixels& f, const float* sums, int parts,
+                                          float2* inbox) {
+  constexpr int kPitch = sums_pitch(kOutputs), kRowPairs = kOutputs / 2;
+  const int pixels = kWarpPixels << f.warps_log2;
+  for (int pair = static_cast<int>(threadIdx.x); pair < pixels * kRowPairs; pair += kThreads) {
+    const float* at = sums + pair / kRowPairs * kPitch + pair % kRowPairs * 2;
     float2 sum = *reinterpret_cast<const float2*>(at);
     for (int i = 1; i < parts; ++i) {
-      const float2 more = *reinterpret_cast<const float2*>(at + i * tile_pixels * kPitch);
+      const float2 more = *reinterpret_cast<const float2*>(at + i * pixels * kPitch);
       sum.x += more.x, sum.y += more.y;
     }
-    if (splits > 1) {
-      send_sums(f, sum, pair, inbox);
-    } else {
-      inbox[pair] = sum;  // read by the same thread
-    }
+    const int owner = pair >> f.pairs_log2;
+    const int slot = static_cast<int>(blockIdx.x) << f.pairs_log2;
+    float2* to = &inbox[slot + pair - (owner << f.pairs_log2)];
+    *(gridDim.x > 1 ? in_block(to, static_cast<unsigned>(owner)) : to) = sum;
   }
-  if (splits > 1) {
-    arrive_at_cluster();
-    wait_for_cluster();
+}
+
+// Finishes the block's pairs of outputs. What it needs for that is read ahead; a thread's channels
+// are the same for all its pairs.
+template <int kOutputs>
+class Finisher {
+ public:
+  __device__ __forceinline__ Finisher(const FewPixels& f, const Place& place)
+      : f_(f), pixels_(place.pixels), first_pair_(static_cast<int>(blockIdx.x) << f.pairs_log2) {
+    const ConvShape& s = f.shape;
+    const int output = place.first_output + static_cast<int>(threadIdx.x) % kRowPairs * 2;
+    const std::int64_t pixel = (static_cast<std::int64_t>(place.n) * s.p + place.first_row) * s.q;
+    first_result_ = pixel * s.k + output;
+    added_ = residual_at((first_pair_ + static_cast<int>(threadIdx.x)) / kRowPairs);
+    if (f.bias != nullptr) bias_ = *reinterpret_cast<const float2*>(f.bias + output);
   }
 
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
-    float2 sum = inbox[i];
-    for (int from = 1; from < splits; ++from) {
-      sum.x += inbox[from * count + i].x, sum.y += inbox[from * count + i].y;
+  __device__ __forceinline__ void run(const float2* inbox) {
+    const int count = 1 << f_.pairs_log2;
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
+      const int row = (first_pair_ + i) / kRowPairs;
+      if (row >= pixels_) break;
+      float2 sum = inbox[i];
+      for (int from = 1; from < static_cast<int>(gridDim.x); ++from) {
+        sum.x += inbox[from * count + i].x, sum.y += inbox[from * count + i].y;
+      }
+      if (i >= kThreads) added_ = residual_at(row);
+      const float2 added = __half22float2(added_);
+      *reinterpret_cast<__half2*>(f_.y + result_of(row)) =
+          __floats2half2_rn(finish(f_.finish, sum.x + bias_.x + added.x),
+                            finish(f_.finish, sum.y + bias_.y + added.y));
     }
-    const int row = (first_pair + i) / kRowPairs;
-    if (row >= pixels) break;
-    if (i >= kThreads) added = residual_at(row);
-    const float2 residual = __half22float2(added);
-    *reinterpret_cast<__half2*>(f.y + result_of(row)) =
-        __floats2half2_rn(finish(f.finish, sum.x + bias.x + residual.x),
-                          finish(f.finish, sum.y + bias.y + residual.y));
   }
+
+ private:
+  static constexpr int kRowPairs = kOutputs / 2;  // of a pixel
+
+  __device__ __forceinline__ std::int64_t result_of(int row) const {
+    return first_result_ + static_cast<std::int64_t>(row) * f_.shape.k;
+  }
+  __device__ __forceinline__ __half2 residual_at(int row) const {
+    if (f_.residual == nullptr || row >= pixels_) return {};
+    return *reinterpret_cast<const __half2*>(f_.residual + result_of(row));
+  }
+
+  const FewPixels& f_;
+  int pixels_, first_pair_;
+  std::int64_t first_result_;
+  __half2 added_;
+  float2 bias_ = {};
+};
+
+// In shared memory: what other blocks send, then weights and window, in whose place the sums come.
+template <int kTiles>
+__global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
+  constexpr int kOutputs = kTiles * 8;
+  auto* inbox = dynamic_shared<float2>();
+  const int tile_pixels = kWarpPixels << f.warps_log2;
+  auto* weights = reinterpret_cast<unsigned char*>(inbox + tile_pixels * kOutputs / 2);
+  unsigned char* window = weights + kOutputs * f.shape.r * f.shape.s * pitch_of(f.channels);
+  auto* sums = reinterpret_cast<float*>(weights);
+  const Place place = place_of(f, kOutputs);
+
+  allow_next();
+  load_weights(f, place.first_output, kOutputs, place.first_channel, weights);
+  if (gridDim.x > 1) announce_to_cluster();
+  wait_for_previous();
+  load_window(f, place.n, place.first_row * f.shape.stride_h - f.shape.pad_h, place.first_channel,
+              window);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const WarpPlace own = warp_place_of(f, static_cast<int>(threadIdx.x) / 32);
+  WarpSums<kTiles> own_sums;
+  multiply_part(f, place.pixels, own, lane, weights, window, own_sums);
+  Finisher<kOutputs> finisher(f, place);
+  __syncthreads();
+  const int first_row = own.part * tile_pixels + own.first_pixel;
+  own_sums.store(sums + first_row * sums_pitch(kOutputs), lane);
+  __syncthreads();
+  if (gridDim.x > 1) wait_for_cluster();  // all have begun: they can be written to
+  send_sums<kOutputs>(f, sums, 1 << own.parts_log2, inbox);
+  if (gridDim.x > 1) {
+    arrive_at_cluster();
+    wait_for_cluster();
+  }  // else each thread reads what it wrote
+  finisher.run(inbox);
 }
 
 void (*kernel_of(int outputs))(FewPixels) {
@@ -282,23 +328,18 @@ int warps_of_pixels(const ConvShape& s, const FewPixelsTile& tile) {
 }
 
 // Of a tile's window: what `results` neighbouring results read.
-int extent_of_window(int results, int stride, int taps, int dilation) {
-  return (results - 1) * stride + (taps - 1) * dilation + 1;
-}
+int extent_of_window(int results, int stride, int taps) { return (results - 1) * stride + taps; }
 
-int log2_of(int power) {
-  int log2 = 0;
-  while (1 << log2 < power) ++log2;
-  return log2;
-}
+int log2_of(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
+bool is_power(int number) { return std::has_single_bit(static_cast<unsigned>(number)); }
 
 }  // namespace
 
 std::size_t few_pixels_shared_bytes(const ConvShape& s, const FewPixelsTile& tile) {
   const int pixels = warps_of_pixels(s, tile) * kWarpPixels;
   const int parts = (1 << kWarpsLog2) / warps_of_pixels(s, tile);
-  const int window = extent_of_window(tile.rows, s.stride_h, s.r, s.dilation_h) *
-                     extent_of_window(s.q, s.stride_w, s.s, s.dilation_w);
+  const int window =
+      extent_of_window(tile.rows, s.stride_h, s.r) * extent_of_window(s.q, s.stride_w, s.s);
   const int inputs = (window + tile.outputs * s.r * s.s) * pitch_of(s.c / tile.splits);
   const int sums = parts * pixels * sums_pitch(tile.outputs) * static_cast<int>(sizeof(float));
   const int inbox = pixels * tile.outputs * static_cast<int>(sizeof(float));
@@ -311,9 +352,10 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& s,
   void (*const kernel)(FewPixels) = kernel_of(tile.outputs);
   const int channels = s.c / tile.splits, pieces = channels / 8, tiles = divided(s.p, tile.rows);
   const int warps = warps_of_pixels(s, tile);
-  if (kernel == nullptr || s.groups != 1 || s.k % tile.outputs != 0 || s.c % tile.splits != 0 ||
-      channels % 16 != 0 || 1 << log2_of(pieces) != pieces || pieces > kThreads ||
-      warps > 1 << kWarpsLog2 || 1 << log2_of(tile.splits) != tile.splits) {
+  if (kernel == nullptr || s.groups != 1 || s.dilation_h != 1 || s.dilation_w != 1 ||
+      s.k % tile.outputs != 0 || !is_power(tile.splits) || s.c % tile.splits != 0 ||
+      channels < 16 || !is_power(channels) || pieces > kThreads ||
+      tile.rows * s.q > kFewPixelsOfTile) {
     return cudaErrorInvalidValue;
   }
   const FewPixels f{static_cast<const __half*>(work.x),
@@ -325,8 +367,8 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& s,
                     s,
                     tile.rows,
                     tiles,
-                    extent_of_window(tile.rows, s.stride_h, s.r, s.dilation_h),
-                    extent_of_window(s.q, s.stride_w, s.s, s.dilation_w),
+                    extent_of_window(tile.rows, s.stride_h, s.r),
+                    extent_of_window(s.q, s.stride_w, s.s),
                     channels,
                     log2_of(pieces),
                     log2_of(warps),

@@ -26,6 +26,9 @@ __device__ __forceinline__ void tie_to_memory(unsigned& address) {
   asm volatile("" : "+r"(address) : : "memory");
 }
 
+// The same for a number that loads and products made: it is there before what follows.
+__device__ __forceinline__ void tie_to_order(float& number) { asm volatile("" : "+f"(number)); }
+
 // sum += a [16, 16] x b [16, 8].
 __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0,
                                          unsigned b1) {

@@ -181,15 +181,12 @@ __device__ __forceinline__ void load_picture_quads(const Picture& p, const Norma
   const int begin = part.left & ~3;  // rounds down, also below 0
   const int quads = (part.left + part.columns - begin + 3) / 4, total = part.rows * quads;
   const float inverse = 1.0f / static_cast<float>(quads);
-  const auto row_of = [&](int i) {
-    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);
-  };
   for (int base = static_cast<int>(threadIdx.x); base < total; base += kQuads * threads) {
     float numbers[kQuads][3][4] = {};
     bool inside[kQuads];
 #pragma unroll
     for (int j = 0; j < kQuads; ++j) {
-      const int i = base + j * threads, row = row_of(i);
+      const int i = base + j * threads, row = divided_by(i, inverse);
       const int h = part.top + row, w = begin + (i - row * quads) * 4;
       inside[j] = i < total && h >= 0 && h < p.h && w >= 0 && w < p.w;
       if (!inside[j]) continue;
@@ -198,7 +195,7 @@ __device__ __forceinline__ void load_picture_quads(const Picture& p, const Norma
     }
 #pragma unroll
     for (int j = 0; j < kQuads; ++j) {
-      const int i = base + j * threads, row = row_of(i);
+      const int i = base + j * threads, row = divided_by(i, inverse);
       if (i >= total) break;
       if (inside[j]) normalise_quad(normal, numbers[j]);
       store_quad(numbers[j], begin + (i - row * quads) * 4 - part.left, part.columns,

@@ -48,6 +48,7 @@ struct TileOf {
   static constexpr int kSharedBytes = kPictureBytes + static_cast<int>(sizeof(Constants));
   static constexpr int kGroups = kChannels / (8 * kProducts);
   static constexpr int kThreads = 32 * kGroups * kWalkers;
+  static_assert(kThreads > kChannels, "one for each bias, one for the normalisation");
 
   __device__ __forceinline__ static int first_channel(int thread) {
     return thread / 32 % kGroups * 8 * kProducts;
@@ -240,7 +241,7 @@ __device__ __forceinline__ unsigned address_of(int column, int lane) {
 template <class Tile>
 __device__ __forceinline__ void walk_strip(const Stem& s, const Filters<Tile::kProducts>& filters,
                                            const Place& place, int column) {
-  constexpr int kProducts = Tile::kProducts, kRowPairs = Tile::kConvRows + kUnderWay - 1;
+  constexpr int kProducts = Tile::kProducts, kPictureRowPairs = Tile::kConvRows + kUnderWay - 1;
   constexpr int kPieces = kChannels / (2 * kProducts);  // of a pixel
   const StemShape& shape = s.shape;
   const int thread = thread_again(), lane = thread % 32;
@@ -249,7 +250,7 @@ __device__ __forceinline__ void walk_strip(const Stem& s, const Filters<Tile::kP
   const unsigned address = address_of(column, lane);
   const volatile float* bias = constants_of<Tile>()->bias + channel;
   const __half2 lowest = __float2half2_rn(shape.relu ? 0.0f : -INFINITY);
-  // In pieces and narrow, to save registers: enough for results of 32 GB.
+  // In pieces and narrow, to save registers: enough for the 2^27 pixels that launch_tiles() allows.
   const int pixel = (place.n * shape.pooled_h + place.row) * shape.pooled_w + own.pooled;
   auto to =
       static_cast<unsigned>(pixel) * kPieces + static_cast<unsigned>(channel / (2 * kProducts));
@@ -258,7 +259,7 @@ __device__ __forceinline__ void walk_strip(const Stem& s, const Filters<Tile::kP
   __half2 best[kProducts][2], rounded[kProducts][2];
   fill<kProducts>(best, lowest);
 #pragma unroll
-  for (int step = 0; step < kRowPairs; ++step) {
+  for (int step = 0; step < kPictureRowPairs; ++step) {
     // To the sums that began `back` rows before.
     const auto add = [&](const PictureRow& read, int odd, int back) {
       const int row = step - back;
@@ -276,7 +277,7 @@ __device__ __forceinline__ void walk_strip(const Stem& s, const Filters<Tile::kP
     }
     if (row > 0 && row % 2 == 0) {
       write_row<kProducts>(own, best, lowest, static_cast<PackedOf<kProducts>*>(s.y) + to);
-      if (step == kRowPairs - 1 || place.row + row / 2 >= shape.pooled_h) return;
+      if (step == kPictureRowPairs - 1 || place.row + row / 2 >= shape.pooled_h) return;
       to += static_cast<unsigned>(shape.pooled_w * kPieces);
       fill<kProducts>(best, lowest);
       raise<kProducts>(best, rounded);
@@ -336,6 +337,8 @@ cudaError_t launch_tiles(Stem s, int multiprocessors, cudaStream_t stream) {
   s.tile_rows = static_cast<unsigned>(divided(s.shape.pooled_h, Tile::kRows));
   s.tile_columns = static_cast<unsigned>(divided(s.shape.pooled_w, Tile::kColumns));
   s.tiles = static_cast<unsigned>(s.shape.n) * s.tile_rows * s.tile_columns;
+  const std::int64_t pixels = static_cast<std::int64_t>(s.shape.n) * s.shape.pooled_h;
+  if (pixels * s.shape.pooled_w > std::int64_t{1} << 27) return cudaErrorInvalidValue;
   const cudaError_t code = cudaFuncSetAttribute(
       stem_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::kSharedBytes);
   if (code != cudaSuccess) return code;

@@ -36,6 +36,7 @@ void load_matrix(unsigned (&a)[kMatrices], unsigned address) {
 }
 
 inline void tie_to_memory(unsigned&) {}
+inline void tie_to_order(float&) {}
 
 // sum += a [16, 8 x kHalves] x b [8 x kHalves, 8].
 template <int kHalves>
