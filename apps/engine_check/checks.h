@@ -29,8 +29,4 @@ struct NetworkOptions {
 // replay for each batch size.
 Status check_network(const NetworkOptions& options, Report& report);
 
-// How long cuDNN's execution plans of a model file's convolutions take to build, and to read back
-// from their JSON, one after another.
-Status check_plans(const NetworkOptions& options, Report& report);
-
 }  // namespace proa::engine_check

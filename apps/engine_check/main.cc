@@ -35,13 +35,9 @@ int run(int argc, char** argv) {
                     "print the times of all candidates of steps that the cache does not know");
   network->add_flag("--first", first, "take the first kernel that builds");
   network->add_flag("--unchecked", unchecked, "only times");
-  CLI::App* plans = app.add_subcommand("plans", "execution plans of a model, built and read back");
-  plans->add_option("model", options.model)->required();
-  plans->add_option("--buckets", options.buckets, "batch sizes")->delimiter(',');
   CLI11_PARSE(app, argc, argv);
   Report report;
   if (cases->parsed()) return finish(check_cases(folder, tune_cases, report), report);
-  if (plans->parsed()) return finish(check_plans(options, report), report);
   options.tune = !first;
   options.check = !unchecked;
   return finish(check_network(options, report), report);

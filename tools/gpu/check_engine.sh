@@ -19,7 +19,6 @@
 #   inputs     ResNet-50 FP16 from FP16 pixels, FP32 planes and UINT8 pixels with normalisation
 #   gpus       on a machine of two GPUs: answers of both, and the load of one and of two
 #   warm       ResNet-50 again with the tuning cache of the part before, built by 1, 4 and 16 threads
-#   plans      how long cuDNN's execution plans take to build, and to read back
 # Not among the default ones: compile, gpus.
 # PYTHON (default python3) must have onnx, numpy, onnxruntime and grpcio; NVIDIA's libraries are taken from its packages
 # when they are there, else from the system.
@@ -41,7 +40,7 @@ part() {
 }
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
-for name in ${*:-cases tuned sanitizer resnet50 warm plans inputs mobilenet fp32 torch networks photos serve streams load}; do
+for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch networks photos serve streams load}; do
   case $name in
     cases) part ./engine_check cases "$CASES" ;;
     tuned) part ./engine_check cases "$CASES" --tune ;;
@@ -60,9 +59,6 @@ for name in ${*:-cases tuned sanitizer resnet50 warm plans inputs mobilenet fp32
         part ./engine_check network resnet50.onnx --buckets "$BATCHES" --threads $threads \
           --cache "$OUT/tuning.txt" --unchecked
       done ;;
-    plans)
-      model
-      part ./engine_check plans resnet50.onnx --buckets 1,64 ;;
     streams)
       model
       part ./engine_check network resnet50.onnx --buckets 8,64,256 --threads "$THREADS" --streams 2 \

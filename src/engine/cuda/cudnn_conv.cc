@@ -57,17 +57,16 @@ Result<std::unique_ptr<StepKernel>> build_conv(const Graph& graph, const Node& n
                                                Libraries& libraries) {
   PROA_ASSIGN(const EngineChoice choice, EngineChoice::parse(variant));
   PROA_ASSIGN(ConvGraph conv, ConvGraph::make(graph, node, form, libraries.cudnn()));
-  PROA_ASSIGN(BuiltPlan built, build_plan(conv.operations(), choice, libraries.cudnn()));
-  PROA_ASSIGN(
-      const std::int64_t workspace,
-      built.plan.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64));
+  PROA_ASSIGN(CudnnDescriptor plan, build_plan(conv.operations(), choice, libraries.cudnn()));
+  PROA_ASSIGN(const std::int64_t workspace,
+              plan.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64));
   const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(workspace, 0));
   if (bytes > kMostWorkspaceBytes) {
     return error::resource_exhausted("cuDNN variant {} wants {} bytes of workspace", variant,
                                      bytes);
   }
   const DataType own = graph.value(node.output()).type;
-  return std::make_unique<CudnnConv>(std::move(conv), std::move(built.plan), bytes,
+  return std::make_unique<CudnnConv>(std::move(conv), std::move(plan), bytes,
                                      form == ConvForm::kPrecompiled ? own : DataType::kFp32);
 }
 

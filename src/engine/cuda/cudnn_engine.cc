@@ -129,15 +129,15 @@ Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations
   return list;
 }
 
-Result<BuiltPlan> build_plan(const CudnnDescriptor& operations, const EngineChoice& choice,
-                             cudnnHandle_t handle) {
-  BuiltPlan built{{}, CudnnDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)};
-  PROA_ASSIGN(CudnnDescriptor config, make_config(operations, choice, built.parts));
-  built.plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle)
+Result<CudnnDescriptor> build_plan(const CudnnDescriptor& operations, const EngineChoice& choice,
+                                   cudnnHandle_t handle) {
+  std::vector<CudnnDescriptor> parts;
+  PROA_ASSIGN(const CudnnDescriptor config, make_config(operations, choice, parts));
+  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle)
       .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  built.parts.push_back(std::move(config));
-  PROA_TRY(built.plan.finalize("execution plan"));
-  return built;
+  PROA_TRY(plan.finalize("execution plan"));
+  return plan;
 }
 
 }  // namespace proa::engine::cuda

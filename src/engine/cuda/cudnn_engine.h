@@ -25,14 +25,9 @@ struct EngineChoice {
 // Errors: kUnimplemented when there is nothing.
 Result<std::vector<EngineChoice>> list_engines(const CudnnDescriptor& operations, bool strict);
 
-// An execution plan, and what it was made of: reading the plan as JSON asks for that too.
-struct BuiltPlan {
-  std::vector<CudnnDescriptor> parts;
-  CudnnDescriptor plan;
-};
 // The execution plan of an engine; compiles its kernel if it is not a shipped one. `operations`
 // must outlive it.
-Result<BuiltPlan> build_plan(const CudnnDescriptor& operations, const EngineChoice& choice,
-                             cudnnHandle_t handle);
+Result<CudnnDescriptor> build_plan(const CudnnDescriptor& operations, const EngineChoice& choice,
+                                   cudnnHandle_t handle);
 
 }  // namespace proa::engine::cuda

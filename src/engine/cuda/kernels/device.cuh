@@ -186,9 +186,9 @@ __device__ __forceinline__ std::int64_t thread_index() {
 inline int divided(int a, int b) { return (a + b - 1) / b; }
 
 // Launches `kernel` with programmatic dependent launch where the device has it; elsewhere the
-// attribute is ignored. `cluster` blocks side by side in the grid's x are a cluster; such a kernel
-// starts when the one in front has ended: on an H200 block_end and two kernels of clusters behind
-// it, all waiting for each other, gave wrong answers.
+// attribute is ignored. `cluster` blocks side by side in the grid's x are a cluster. Kernels of
+// clusters take no part in programmatic launch: on an H200 an early form of few_pixels that did
+// gave wrong answers behind block_end and another of its kind, and why was not found.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, unsigned cluster, int block,
                             std::size_t shared_bytes, cudaStream_t stream, Arguments... arguments) {

@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(kThreads, 2) few_pixels_kernel(FewPixels f) {
   auto* sums = reinterpret_cast<float*>(weights);
   const Place place = place_of(f, kOutputs);
 
-  allow_next();
+  if (gridDim.x == 1) allow_next();  // launch_clusters() says why
   load_weights(f, place.first_output, kOutputs, place.first_channel, weights);
   if (gridDim.x > 1) announce_to_cluster();
   wait_for_previous();
