@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "backends/python/process.h"
 #include "base/log.h"
@@ -78,6 +79,7 @@ bool PackedEnvironments::is_archive(const fs::path& path) {
 
 Result<PackedEnvironments::Folder> PackedEnvironments::unpack(const fs::path& archive) {
   PROA_ASSIGN(const std::string stamp, stamp_of(archive));
+  Folder outdated;
   {
     MutexLock lock(mutex_);
     auto found = entries_.find(archive);
@@ -86,8 +88,9 @@ Result<PackedEnvironments::Folder> PackedEnvironments::unpack(const fs::path& ar
       found = entries_.find(archive);
     }
     if (found != entries_.end() && found->second.stamp == stamp) return found->second.folder;
-    entries_[archive] = Entry{stamp, nullptr};
+    outdated = std::exchange(entries_[archive], Entry{stamp, nullptr}).folder;
   }
+  outdated.reset();  // gigabytes, perhaps, unless a model uses it: not under the lock
   auto folder = unpack_into_new(archive);
   {
     MutexLock lock(mutex_);

@@ -11,11 +11,12 @@
 namespace proa::backends::python {
 
 // Environments that come as one archive, as conda-pack makes them, unpacked into temporary folders:
-// once for each state of an archive, whichever models use it. A folder goes with its last user.
+// once for each state of an archive, whichever models use it. That of the latest state stays; an
+// earlier one goes with its last user.
 // Threading: thread-safe; unpack() blocks for as long as that takes.
 class PackedEnvironments {
  public:
-  // The folder, which goes with the last reference.
+  // The folder, which stays for as long as somebody refers to it.
   using Folder = std::shared_ptr<const std::filesystem::path>;
 
   // Whether the name of a file says that it is an archive.
