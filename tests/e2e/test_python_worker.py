@@ -95,15 +95,23 @@ class TritonPythonModel:
 '''
 
 
-def test_a_worker_that_waits_for_a_slow_reader_does_not_hang(serve, tmp_path):
-    write_python(tmp_path, "chatty", CHATTY, outputs=[tensor("OUTPUT0", dims=[-1])],
+def write_chatty(folder):
+    write_python(folder, "chatty", CHATTY, outputs=[tensor("OUTPUT0", dims=[-1])],
                  extra="model_transaction_policy { decoupled: true }", execute_timeout_s=1)
-    write_python(tmp_path, "dangerous", DANGEROUS, execute_timeout_s=1)
-    server = serve(tmp_path, environment=ENVIRONMENT)
+
+
+def ask_chatty(channel):
     request = service_pb2.ModelInferRequest(model_name="chatty", raw_input_contents=[ONES.tobytes()])
     request.inputs.add(name="INPUT0", datatype="FP32", shape=ONES.shape)
+    return service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelStreamInfer(iter([request]))
+
+
+def test_a_worker_that_waits_for_a_slow_reader_does_not_hang(serve, tmp_path):
+    write_chatty(tmp_path)
+    write_python(tmp_path, "dangerous", DANGEROUS, execute_timeout_s=1)
+    server = serve(tmp_path, environment=ENVIRONMENT)
     with grpc.insecure_channel(server.grpc) as channel:
-        answers = service_pb2_grpc.GRPCInferenceServiceStub(channel).ModelStreamInfer(iter([request]))
+        answers = ask_chatty(channel)
         values = [np.frombuffer(next(answers).infer_response.raw_output_contents[0], np.float32)[0]]
         # Reads nothing while another worker gets its time-out, twice.
         for _ in range(2):
@@ -113,6 +121,19 @@ def test_a_worker_that_waits_for_a_slow_reader_does_not_hang(serve, tmp_path):
             values += [np.frombuffer(content, np.float32)[0]
                        for content in answer.infer_response.raw_output_contents]
     assert values == list(range(16))
+    assert "worker process of 'chatty_0'" not in server.log()
+
+
+def test_a_client_that_reads_nothing_loses_its_request_alone(serve, tmp_path):
+    write_chatty(tmp_path)
+    server = serve(tmp_path, environment=ENVIRONMENT)
+    with grpc.insecure_channel(server.grpc) as stuck, grpc.insecure_channel(server.grpc) as other:
+        unread = ask_chatty(stuck)
+        next(unread)
+        # The worker is held up by the first request, for ten times its time-out of a second.
+        assert not any(answer.error_message for answer in ask_chatty(other))
+        last = list(unread)[-1]
+        assert "the client took no response for so long" in last.error_message
     assert "worker process of 'chatty_0'" not in server.log()
 
 

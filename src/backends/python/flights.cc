@@ -33,6 +33,7 @@ Result<std::uint64_t> Flights::add(std::unique_ptr<core::Batch>& batch, core::In
   flight.left = requests.size();
   flight.ended.resize(flight.left);
   flight.content.resize(flight.left);
+  flight.stalled.resize(flight.left);
   batch->inputs_ready = flight.heard = clock_.now();
   flight.batch = std::move(batch);
   flight.done = std::move(done);
@@ -75,8 +76,10 @@ Status Flights::answer(WorkerResponse response) {
                            response.number);
   }
   flight->heard = clock_.now();
-  if (response.content) say(*flight, index, response);
+  const bool stalled = flight->stalled[index];
+  if (response.content && !stalled) say(*flight, index, response);
   if (!response.final) return {};
+  if (stalled) finish_stalled(*flight, index);
   if (!flight->content[index]) {
     core::Response nothing;
     if (!config_.decoupled) {
@@ -108,6 +111,15 @@ void Flights::say(Flight& flight, std::size_t index, WorkerResponse& response) {
   }
   flight.content[index] = true;
   flight.batch->set_response(index, std::move(content));
+}
+
+void Flights::finish_stalled(Flight& flight, std::size_t index) {
+  flight.content[index] = true;
+  flight.batch->set_response(
+      index, {.error = error::deadline_exceeded(
+                  "model '{}': the client took no response for so long that the request was "
+                  "cancelled (ten times parameter execute_timeout_s)",
+                  config_.name)});
 }
 
 void Flights::hold_back(Flight& flight, std::size_t index) {
@@ -158,12 +170,15 @@ std::vector<Flight> Flights::take_all() {
   return all;
 }
 
-TimePoint Flights::oldest(Duration patience) {
+TimePoint Flights::oldest() {
   const TimePoint now = clock_.now();
   TimePoint oldest = kNever;
   MutexLock lock(mutex_);
   const bool excused = std::ranges::any_of(flights_, [&](const auto& each) {
-    return is_held_back(each.second) && now <= deadline_after(each.second.held, patience);
+    for (std::size_t i = 0; i < each.second.slots.size(); ++i) {
+      if (is_held_back(each.second, i)) return true;
+    }
+    return false;
   });
   for (auto& [first, flight] : flights_) {
     if (excused) flight.heard = now;
@@ -172,11 +187,26 @@ TimePoint Flights::oldest(Duration patience) {
   return oldest;
 }
 
-bool Flights::is_held_back(const Flight& flight) const {
-  for (std::size_t i = 0; i < flight.slots.size(); ++i) {
-    if (!flight.ended[i] && page_->is_paused(flight.slots[i], flight.first + i)) return true;
+void Flights::cancel_stalled(Duration patience) {
+  const TimePoint now = clock_.now();
+  std::vector<std::uint64_t> cancelled;
+  {
+    MutexLock lock(mutex_);
+    for (auto& [first, flight] : flights_) {
+      for (std::size_t i = 0; i < flight.slots.size(); ++i) {
+        if (!is_held_back(flight, i) || now <= deadline_after(flight.held, patience)) continue;
+        flight.stalled[i] = true;
+        page_->cancel(flight.slots[i], first + i);
+        page_->go_on(flight.slots[i], first + i);
+        cancelled.push_back(first + i);
+      }
+    }
   }
-  return false;
+  for (const std::uint64_t number : cancelled) on_credit_(number);  // wakes the worker
+}
+
+bool Flights::is_held_back(const Flight& flight, std::size_t index) const {
+  return !flight.ended[index] && page_->is_paused(flight.slots[index], flight.first + index);
 }
 
 }  // namespace proa::backends::python

@@ -23,6 +23,7 @@ struct Flight {
   std::vector<std::uint32_t> slots;
   std::vector<bool> ended;    // by request
   std::vector<bool> content;  // something was said to it
+  std::vector<bool> stalled;  // its client took nothing for too long: nothing more is said to it
   std::size_t left = 0;
   TimePoint heard = kNever;  // when it was sent, or the worker last answered one of its requests
   TimePoint held = kNever;   // when the worker was last told to wait for a client
@@ -61,9 +62,12 @@ class Flights {
   std::vector<Flight> take_all() PROA_EXCLUDES(mutex_);
   // When the worker was last heard of by the batch that waits longest; kNever when there is none.
   // While the worker must not answer a request, because its client does not take what it has, the
-  // worker counts as heard of by all (they may wait behind that one), for up to `patience` since it
-  // last could: to be called several times within the shortest limit.
-  TimePoint oldest(Duration patience) PROA_EXCLUDES(mutex_);
+  // worker counts as heard of by all (they may wait behind that one): to be called several times
+  // within the shortest limit.
+  TimePoint oldest() PROA_EXCLUDES(mutex_);
+  // Cancels requests whose client has taken nothing for `patience`, so that the worker need not
+  // wait for it any more; each ends with an error when the worker ends it.
+  void cancel_stalled(Duration patience) PROA_EXCLUDES(mutex_);
 
   // The greatest depth of the requests that the worker has.
   int depth() const PROA_EXCLUDES(mutex_);
@@ -77,7 +81,8 @@ class Flights {
   void end(Flight& flight, std::size_t index) PROA_EXCLUDES(mutex_);
   void say(Flight& flight, std::size_t index, WorkerResponse& response);
   void hold_back(Flight& flight, std::size_t index);
-  bool is_held_back(const Flight& flight) const;
+  void finish_stalled(Flight& flight, std::size_t index);
+  bool is_held_back(const Flight& flight, std::size_t index) const;
 
   const config::ModelConfig& config_;
   const std::shared_ptr<StatusPage> page_;

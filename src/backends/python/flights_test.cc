@@ -13,6 +13,8 @@ namespace {
 
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
 
 constexpr seconds kPatience{60};
 
@@ -61,7 +63,10 @@ class FlightsTest : public testing::Test {
       requests.back()->sink = std::make_unique<SlowSink>(*client);
     }
     auto batch = std::make_unique<core::Batch>(std::move(requests));
-    core::Instance::Done done = [this](std::unique_ptr<core::Batch>) { ++done_; };
+    core::Instance::Done done = [this](std::unique_ptr<core::Batch> ended) {
+      ++done_;
+      responses_ = ended->take_responses();
+    };
     Draft draft(Message::kExecute);
     const auto first = flights_->add(batch, done, draft, *lending_, false);
     EXPECT_TRUE(first);
@@ -75,7 +80,7 @@ class FlightsTest : public testing::Test {
   // The worker says that it has begun the batch.
   void begin(std::uint64_t first) { std::memcpy(page_->buffer().data(), &first, sizeof first); }
   // How long the worker has not been heard of.
-  Duration silence() { return clock_.now() - flights_->oldest(kPatience); }
+  Duration silence() { return clock_.now() - flights_->oldest(); }
 
   config::ModelConfig config_ = core::float_config(8);
   ManualClock clock_;
@@ -86,11 +91,12 @@ class FlightsTest : public testing::Test {
   std::unique_ptr<Lending> lending_;
   std::vector<std::uint64_t> credited_;
   int done_ = 0;
+  std::vector<core::Response> responses_;  // of the last batch that was done
   std::unique_ptr<Flights> flights_;
 };
 
 TEST_F(FlightsTest, AWorkerThatSaysNothingIsSilent) {
-  EXPECT_EQ(flights_->oldest(kPatience), kNever);
+  EXPECT_EQ(flights_->oldest(), kNever);
   SlowClient client{.takes = true};
   const std::uint64_t number = send({&client});
   begin(number);
@@ -102,7 +108,7 @@ TEST_F(FlightsTest, AWorkerThatSaysNothingIsSilent) {
   EXPECT_EQ(silence(), seconds(2));
   respond(number, true);
   EXPECT_EQ(done_, 1);
-  EXPECT_EQ(flights_->oldest(kPatience), kNever);
+  EXPECT_EQ(flights_->oldest(), kNever);
 }
 
 TEST_F(FlightsTest, AWorkerThatMayNotAnswerIsNotSilent) {
@@ -151,15 +157,32 @@ TEST_F(FlightsTest, OthersWaitWithTheOneThatIsHeldBack) {
   EXPECT_EQ(silence(), seconds(5));
 }
 
-TEST_F(FlightsTest, AClientThatTakesNothingIsAnExcuseForAWhile) {
-  SlowClient dead;
-  const std::uint64_t number = send({&dead});
+TEST_F(FlightsTest, AClientThatTakesNothingForLongLosesItsRequestAlone) {
+  SlowClient dead, slow;
+  const std::uint64_t number = send({&dead, &slow});
   begin(number);
   respond(number);
   clock_.advance(kPatience);
+  flights_->cancel_stalled(kPatience);
+  EXPECT_THAT(credited_, ElementsAre());
   EXPECT_EQ(silence(), seconds(0));
-  clock_.advance(seconds(5));
+  clock_.advance(seconds(1));
+  flights_->cancel_stalled(kPatience);
+  EXPECT_THAT(credited_, ElementsAre(number));
+  // The worker's turn again. What it still says to that client is thrown away.
+  clock_.advance(seconds(4));
   EXPECT_EQ(silence(), seconds(5));
+  respond(number);
+  respond(number + 1);
+  EXPECT_EQ(dead.responses, 1u);
+  EXPECT_EQ(slow.responses, 1u);
+  respond(number, true);
+  respond(number + 1, true);
+  ASSERT_EQ(done_, 1);
+  ASSERT_THAT(responses_, SizeIs(2));
+  ASSERT_TRUE(responses_[0].error);
+  EXPECT_THAT(responses_[0].error->message, HasSubstr("the client took no response for so long"));
+  EXPECT_FALSE(responses_[1].error);
 }
 
 // The client of a request that has ended takes its last bytes when another has its slot.

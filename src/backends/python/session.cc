@@ -231,7 +231,8 @@ std::optional<std::string> Session::overdue(TimePoint stopped) {
   if (late(stopped, settings.finalize_timeout)) {
     return fmt::format("did not finalize within {} s", settings.finalize_timeout.count());
   }
-  if (late(flights_.oldest(patience()), settings.execute_timeout)) {
+  if (settings.execute_timeout.count() > 0) flights_.cancel_stalled(patience());
+  if (late(flights_.oldest(), settings.execute_timeout)) {
     return fmt::format("did not answer within {} s (parameter execute_timeout_s raises the limit)",
                        settings.execute_timeout.count());
   }
@@ -242,7 +243,7 @@ std::optional<std::string> Session::overdue(TimePoint stopped) {
 void Session::check_ready(WorkerState& state) {
   if (said_ready_) state.set_says_ready(*said_ready_);
   said_ready_.reset();
-  if (!can_say_ready_ || flights_.oldest(patience()) != kNever) return;
+  if (!can_say_ready_ || flights_.oldest() != kNever) return;
   const TimePoint now = plan_.clock->now();
   if (asked_ready_ == kNever) {
     asked_ready_ = now;
