@@ -25,7 +25,7 @@ max_batch_size: 64
 dynamic_batching { max_queue_delay_microseconds: 1000 }
 instance_group [ { kind: KIND_GPU count: 2 gpus: [ GPUS ] } ]
 parameters { key: "inference_precision" value { string_value: "f16" } }
-parameters { key: "gpu_buckets" value { string_value: "1,8,32,64" } }
+parameters { key: "gpu_buckets" value { string_value: "1,8,32,48,64" } }
 """
 SECONDS = 6
 
