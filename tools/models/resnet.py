@@ -4,10 +4,10 @@ normalisation with statistics of its own): the shapes and operators of the real 
 benchmarks that need no accuracy.
 
   resnet.py OUT.onnx [--depths 3,4,6,3] [--width 64] [--size 224] [--classes 1000] [--batch N]
-            [--input planes|pixels|pixels_half]
+            [--input planes|pixels|pixels_half] [--half]
 
 --input: planes, FP32 [N, 3, size, size]; pixels, UINT8 [N, size, size, 3] that the graph normalises;
-pixels_half, FP16 [N, size, size, 3]. The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
+pixels_half, FP16 [N, size, size, 3]. --half: stored in FP16 throughout, planes too. The defaults are ResNet-50 v1.5 with an open batch. Needs numpy and onnx.
 """
 import argparse
 
@@ -17,13 +17,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Builder:
-    def __init__(self, seed):
+    def __init__(self, seed, half=False):
         self.random = np.random.default_rng(seed)
+        self.type = np.float16 if half else np.float32
         self.nodes, self.constants, self.count = [], [], 0
 
     def constant(self, array):
         name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(array.astype(np.float32), name))
+        self.constants.append(numpy_helper.from_array(array.astype(self.type), name))
         return name
 
     def node(self, kind, inputs, **attributes):
@@ -64,10 +65,13 @@ INPUTS = {"planes": (TensorProto.FLOAT, False, lambda b, x: x),
           "pixels_half": (TensorProto.FLOAT16, True, halves)}
 
 
-def resnet(depths, width, size, classes, batch, seed, kind="planes"):
+def resnet(depths, width, size, classes, batch, seed, kind="planes", half=False):
     """A bottleneck ResNet: stem, len(depths) stages, global pool, classifier."""
-    b = Builder(seed)
+    b = Builder(seed, half)
     input_type, last, to_planes = INPUTS[kind]
+    output_type = TensorProto.FLOAT16 if half else TensorProto.FLOAT
+    if half:
+        input_type = TensorProto.FLOAT16
     picture = to_planes(b, "input")
     x = b.conv_bn(picture, 3, width, 7, 2, True)
     x = b.node("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
@@ -92,7 +96,7 @@ def resnet(depths, width, size, classes, batch, seed, kind="planes"):
         b.nodes, "resnet",
         [helper.make_tensor_value_info("input", input_type, [batch, size, size, 3] if last else
                                        [batch, 3, size, size])],
-        [helper.make_tensor_value_info(x, TensorProto.FLOAT, [batch, classes])], b.constants)
+        [helper.make_tensor_value_info(x, output_type, [batch, classes])], b.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
@@ -106,12 +110,15 @@ def main():
     parser.add_argument("--classes", type=int, default=1000)
     parser.add_argument("--batch", default="N", help="a number, or a name for an open batch")
     parser.add_argument("--input", default="planes", choices=INPUTS)
+    parser.add_argument("--half", action="store_true", help="FP16 throughout; with --input planes only")
     parser.add_argument("--seed", type=int, default=50)
     args = parser.parse_args()
+    if args.half and args.input != "planes":
+        parser.error("--half wants --input planes")
     batch = int(args.batch) if args.batch.isdigit() else args.batch
     depths = [int(d) for d in args.depths.split(",")]
-    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed, args.input),
-              args.out)
+    onnx.save(resnet(depths, args.width, args.size, args.classes, batch, args.seed, args.input,
+                     args.half), args.out)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,23 @@ TEST(ImportTest, Resnet50BecomesOneStepForEachConvolution) {
   EXPECT_EQ(counts, wanted) << engine::print_graph(*graph, engine::ConstantText::kBrief);
 }
 
+TEST(ImportTest, AFileInHalvesIsFoldedAndFusedAsOthersAre) {
+  auto model = read_model(PROA_MODELS_DIR "/resnet_half.onnx");
+  ASSERT_TRUE(model);
+  auto graph = import_model(*model, 2);
+  ASSERT_TRUE(graph) << graph.error().message;
+  HostTensor input{{2, 3, 64, 64}, engine::random_numbers(4, 2 * 3 * 64 * 64, -1, 1)};
+  const auto wanted = engine::run_graph(*graph, {&input, 1});
+  ASSERT_TRUE(wanted);
+  ASSERT_TRUE(engine::run_passes(*graph, {}));
+  std::map<std::string_view, int> counts;
+  for (const engine::Node& node : graph->nodes) ++counts[engine::op_name(node.op)];
+  EXPECT_EQ(counts["conv"], 12);
+  EXPECT_EQ(counts["binary"], 0) << engine::print_graph(*graph, engine::ConstantText::kBrief);
+  EXPECT_EQ(graph->value(graph->outputs[0]).type, DataType::kFp16);
+  EXPECT_LT(engine::relative_l2(run_plan(*graph, input), (*wanted)[0].data), 5e-3);
+}
+
 class LightNetworkTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(LightNetworkTest, EveryOperatorHasAPlan) {

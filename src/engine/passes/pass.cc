@@ -4,6 +4,7 @@ namespace proa::engine {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"widen_halves", "read networks that were stored in FP16 as FP32 ones", passes::widen_halves},
     {"fold_constants", "compute what depends on constants only", passes::fold_constants},
     {"absorb_padding", "pad inside the convolution or pool that reads it", passes::absorb_padding},
     {"bounds_to_clamp", "write minima and maxima with a number as clamps", passes::bounds_to_clamp},

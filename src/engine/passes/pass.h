@@ -46,6 +46,7 @@ Result<std::vector<PassRecord>> run_passes(Graph& graph, const PassOptions& opti
 
 // The passes, one file each group.
 namespace passes {
+Result<std::size_t> widen_halves(Graph& graph, const PassOptions& options);
 Result<std::size_t> fold_constants(Graph& graph, const PassOptions& options);
 Result<std::size_t> absorb_padding(Graph& graph, const PassOptions& options);
 Result<std::size_t> bounds_to_clamp(Graph& graph, const PassOptions& options);
