@@ -10,17 +10,6 @@ namespace proa::engine::cuda {
 constexpr int kTileChannels = 32;
 constexpr int kTileVectors = kTileChannels / 8;  // 16-byte pieces of a pixel
 
-// i / by for small numbers (below 2^20), without a division.
-struct Divider {
-  int by;
-  float inverse;
-  __device__ __forceinline__ explicit Divider(int divisor)
-      : by(divisor), inverse(1.0f / static_cast<float>(divisor)) {}
-  __device__ __forceinline__ int divide(int i) const {
-    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);
-  }
-};
-
 // What a block sees: the results at (p, q) of picture n, and the pixels that they read, of which
 // `rows` x `columns` from (first_row, first_column) on lie inside of the picture.
 struct Window {

@@ -173,10 +173,16 @@ __device__ __forceinline__ float combine(BinaryKind kind, float a, float b) {
   return a;
 }
 
-// a / b for 0 <= a < 2^20 and b < 2^10, without a division; `inverse` is 1 / b.
-__device__ __forceinline__ int divided_by(int a, float inverse) {
-  return static_cast<int>((static_cast<float>(a) + 0.5f) * inverse);
-}
+// i / by for small numbers (below 2^20), without a division.
+struct Divider {
+  int by;
+  float inverse;
+  __host__ __device__ __forceinline__ explicit Divider(int divisor)
+      : by(divisor), inverse(1.0f / static_cast<float>(divisor)) {}
+  __device__ __forceinline__ int divide(int i) const {
+    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);
+  }
+};
 
 __device__ __forceinline__ std::int64_t thread_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

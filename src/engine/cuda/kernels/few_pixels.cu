@@ -36,7 +36,7 @@ struct FewPixels {
   int channels, pieces_log2;        // of the input, of a block; their 16-byte pieces
   int warps_log2;                   // that share the pixels; the others split the sums
   int pairs_log2;                   // of outputs, that a block finishes
-  float q_inverse, s_inverse;
+  Divider row_of_pixel, row_of_tap;
 };
 
 // Bytes of a pixel, or of one tap of a filter, in shared memory: an odd number of 16-byte pieces,
@@ -96,7 +96,7 @@ struct WarpSums {
     const int pitch = pitch_of(f.channels), taps = f.shape.r * f.shape.s;
     int tap = share.begin >> steps_log2, step = share.begin - tap * steps;
     for (int i = share.begin; i < share.end;) {
-      const int r = divided_by(tap, f.s_inverse), s = tap - r * f.shape.s;
+      const int r = f.row_of_tap.divide(tap), s = tap - r * f.shape.s;
       const unsigned offset = static_cast<unsigned>((r * f.window_columns + s) * pitch);
       const unsigned weights = filter + static_cast<unsigned>(tap * pitch);
       const int end = min(steps, step + share.end - i);
@@ -152,7 +152,7 @@ struct WarpSums {
 __device__ __forceinline__ unsigned pixel_offset(const FewPixels& f, int first, int pixels,
                                                  int lane) {
   const int pixel = first + lane % 8 + (lane / 8 & 1) * 8;
-  const int row = pixel < pixels ? divided_by(pixel, f.q_inverse) : 0;
+  const int row = pixel < pixels ? f.row_of_pixel.divide(pixel) : 0;
   const int column = pixel < pixels ? pixel - row * f.shape.q : 0;
   const int at = row * f.shape.stride_h * f.window_columns + column * f.shape.stride_w;
   return static_cast<unsigned>(at * pitch_of(f.channels) + lane / 16 * 16);
@@ -373,8 +373,8 @@ cudaError_t launch_few_pixels(const FewPixelsWork& work, const ConvShape& s,
                     log2_of(pieces),
                     log2_of(warps),
                     log2_of(warps * kWarpPixels * tile.outputs / 2 / tile.splits),
-                    1.0f / static_cast<float>(s.q),
-                    1.0f / static_cast<float>(s.s)};
+                    Divider(s.q),
+                    Divider(s.s)};
   // Always the same: others may launch the kernel with another size at the same time.
   const cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                 static_cast<int>(limits.shared_bytes));

@@ -182,8 +182,8 @@ cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shap
                              cudaStream_t stream);
 
 // few_pixels.cu: y = act(convolution(x) + bias + residual) over few pixels, NHWC FP16 with FP32
-// sums, any step and padding, no dilation, no groups; `bias` k floats or null, `residual` of
-// y's shape or null. Needs compute capability 9.0 where the sums are split.
+// sums, any kernel, step and padding, no dilation, no groups; `bias` k floats or null, `residual`
+// of y's shape or null. Needs compute capability 9.0 where the sums are split.
 struct FewPixelsWork {
   const void* x;
   const void* weight;  // [k, r, s, c]

@@ -106,20 +106,6 @@ __device__ __forceinline__ void load_picture(const Picture& p, const Normalisati
   }
 }
 
-template <class RowOf>
-__device__ __forceinline__ void load_any_picture(const Picture& p, const Normalisation& normal,
-                                                 const Rectangle<RowOf>& part, int threads,
-                                                 unsigned char* to) {
-  const auto load = [&]<class T>(const T*) {
-    if (p.planes) {
-      load_picture<T, true>(p, normal, part, threads, to);
-    } else {
-      load_picture<T, false>(p, normal, part, threads, to);
-    }
-  };
-  with_type(p.x.type, load);
-}
-
 // Twelve numbers of three loads, as floats by channel: four neighbouring pixels of three channels.
 template <class T, bool kPlanes>
 __device__ __forceinline__ void read_quad(const T* from, int plane, float (&numbers)[3][4]) {
@@ -180,13 +166,13 @@ __device__ __forceinline__ void load_picture_quads(const Picture& p, const Norma
   const T* first = static_cast<const T*>(p.x.data) + static_cast<std::int64_t>(part.n * 3) * plane;
   const int begin = part.left & ~3;  // rounds down, also below 0
   const int quads = (part.left + part.columns - begin + 3) / 4, total = part.rows * quads;
-  const float inverse = 1.0f / static_cast<float>(quads);
+  const Divider row_of(quads);
   for (int base = static_cast<int>(threadIdx.x); base < total; base += kQuads * threads) {
     float numbers[kQuads][3][4] = {};
     bool inside[kQuads];
 #pragma unroll
     for (int j = 0; j < kQuads; ++j) {
-      const int i = base + j * threads, row = divided_by(i, inverse);
+      const int i = base + j * threads, row = row_of.divide(i);
       const int h = part.top + row, w = begin + (i - row * quads) * 4;
       inside[j] = i < total && h >= 0 && h < p.h && w >= 0 && w < p.w;
       if (!inside[j]) continue;
@@ -195,7 +181,7 @@ __device__ __forceinline__ void load_picture_quads(const Picture& p, const Norma
     }
 #pragma unroll
     for (int j = 0; j < kQuads; ++j) {
-      const int i = base + j * threads, row = divided_by(i, inverse);
+      const int i = base + j * threads, row = row_of.divide(i);
       if (i >= total) break;
       if (inside[j]) normalise_quad(normal, numbers[j]);
       store_quad(numbers[j], begin + (i - row * quads) * 4 - part.left, part.columns,
@@ -204,8 +190,8 @@ __device__ __forceinline__ void load_picture_quads(const Picture& p, const Norma
   }
 }
 
-// Does it where it can: true. Rectangles must have an even number of columns.
-template <int kQuads = 1, class RowOf>
+// Does it where it can: true.
+template <int kQuads, class RowOf>
 __device__ __forceinline__ bool load_quads(const Picture& p, const Normalisation& normal,
                                            const Rectangle<RowOf>& part, int threads,
                                            unsigned char* to) {
@@ -219,6 +205,22 @@ __device__ __forceinline__ bool load_quads(const Picture& p, const Normalisation
   };
   with_type(p.x.type, load);
   return true;
+}
+
+// Brings a rectangle of any picture, in the fastest way. It must have an even number of columns.
+template <int kQuads = 1, class RowOf>
+__device__ __forceinline__ void load_any_picture(const Picture& p, const Normalisation& normal,
+                                                 const Rectangle<RowOf>& part, int threads,
+                                                 unsigned char* to) {
+  if (load_quads<kQuads>(p, normal, part, threads, to)) return;
+  const auto load = [&]<class T>(const T*) {
+    if (p.planes) {
+      load_picture<T, true>(p, normal, part, threads, to);
+    } else {
+      load_picture<T, false>(p, normal, part, threads, to);
+    }
+  };
+  with_type(p.x.type, load);
 }
 
 // Asks for the part of the rectangle that lies in the picture to be brought nearer, a line each.

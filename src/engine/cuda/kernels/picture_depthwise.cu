@@ -98,9 +98,7 @@ __device__ __forceinline__ void load_piece(const PictureDepthwise& p, const Wind
                        piece_rows(w.height),
                        columns.by,
                        row_of};
-  if (!load_quads(p.picture, normal, part, static_cast<int>(blockDim.x), piece)) {
-    load_any_picture(p.picture, normal, part, static_cast<int>(blockDim.x), piece);
-  }
+  load_any_picture(p.picture, normal, part, static_cast<int>(blockDim.x), piece);
 }
 
 // A block makes tiles gridDim.x apart, its weights stay.

@@ -310,9 +310,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks) stem_kernel(Ste
   for (unsigned tile = blockIdx.x; tile < s.tiles; tile += gridDim.x) {
     const auto part = part_of<Tile>(place_of<Tile>(s, tile));
     const Normalisation normal = constants->normal;
-    if (!load_quads<2>(s.picture, normal, part, Tile::kThreads, picture)) {
-      load_any_picture(s.picture, normal, part, Tile::kThreads, picture);
-    }
+    load_any_picture<2>(s.picture, normal, part, Tile::kThreads, picture);
     __syncthreads();
     const unsigned next = tile + gridDim.x;
     if (next < s.tiles) {

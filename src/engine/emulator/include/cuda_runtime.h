@@ -17,7 +17,8 @@
 #define __noinline__
 #define __launch_bounds__(...)
 #define __shared__ \
-  static  // blocks run one after another; unlike dynamic shared memory it keeps its numbers
+  static  // not for clusters, whose blocks run together; unlike dynamic shared memory it keeps its
+          // numbers
 
 struct alignas(8) uint2 {
   unsigned x, y;
