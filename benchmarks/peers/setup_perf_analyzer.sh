@@ -4,6 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=build/peers/perf_analyzer
+mkdir -p build/peers
+exec 9>"$target.lock"
+flock 9 # tests that run side by side ask at the same time
 [ ! -x "$target/run" ] || exit 0
 
 echo "setup: unpacking perf_analyzer into $target" >&2

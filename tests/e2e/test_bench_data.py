@@ -1,12 +1,12 @@
 """What `proa bench` sends, against real servers."""
 import json
 import pathlib
-import subprocess
 
 import numpy as np
 import pytest
 
 from bench import bench
+from perf_analyzer import perf_analyzer
 from repositories import write_identity
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,7 +38,6 @@ def test_answers_are_compared_with_validation_data(proa, serve, tmp_path, protoc
 
 
 def test_the_same_file_works_for_perf_analyzer(proa, serve, tmp_path):
-    subprocess.run([ROOT / "benchmarks" / "peers" / "setup_perf_analyzer.sh"], check=True)
     repository = tmp_path / "models"
     write_identity(repository, data_type="STRING", dims=(-1,))
     server = serve(repository)
@@ -47,10 +46,8 @@ def test_the_same_file_works_for_perf_analyzer(proa, serve, tmp_path):
     data = entries(tmp_path / "data.json", [
         {"INPUT0": {"content": ["a", "b c"], "shape": [2]}},
         {"INPUT0": {"content": {"b64": base64.b64encode(strings).decode()}, "shape": [1]}}])
-    perf_analyzer = ROOT / "build" / "peers" / "perf_analyzer" / "run"
     flags = ("-m", "identity", "-u", server.http, "--input-data", data, "--concurrency-range", "1")
-    subprocess.run([perf_analyzer, *flags, "--request-count", "50"], check=True, timeout=60,
-                   capture_output=True)
+    perf_analyzer(*flags, count=50)
     run = bench(proa, tmp_path, *flags)
     assert run.level()["counts"]["errors"] == 0, run.out + run.err
     assert run.level()["counts"]["completed"] > 0

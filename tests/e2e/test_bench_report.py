@@ -1,16 +1,13 @@
 """What `proa bench` writes: CSV with perf_analyzer's columns, HTML in a real browser, comparisons."""
 import csv
-import pathlib
 import re
 import subprocess
 
 import pytest
 
 from bench import bench
+from perf_analyzer import perf_analyzer
 from repositories import write_identity
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PERF_ANALYZER = ROOT / "build" / "peers" / "perf_analyzer" / "run"
 
 
 @pytest.fixture
@@ -30,10 +27,8 @@ def columns(path):
     ["--concurrency-range", "2", "--verbose-csv", "--percentile", "75"],
     ["--request-rate-range", "200", "--verbose-csv"]), ids=" ".join)
 def test_the_csv_has_perf_analyzers_columns(proa, identity, tmp_path, flags):
-    subprocess.run([ROOT / "benchmarks" / "peers" / "setup_perf_analyzer.sh"], check=True)
     theirs, ours = tmp_path / "theirs.csv", tmp_path / "ours.csv"
-    subprocess.run([PERF_ANALYZER, "-m", "identity", "-u", identity.http, "-p", "500", "-s", "100",
-                    *flags, "-f", theirs], check=True, capture_output=True, timeout=120)
+    perf_analyzer("-m", "identity", "-u", identity.http, *flags, "-f", theirs)
     run = bench(proa, tmp_path, "-m", "identity", "-u", identity.http, *flags, "-f", ours)
     assert run.report is not None, run.out + run.err
     assert columns(ours) == columns(theirs)
