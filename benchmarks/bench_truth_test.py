@@ -4,15 +4,15 @@ import numpy as np
 import bench_truth
 
 
-def stalled_log(rate=500, seconds=20):
-    """Evenly due requests of 2 ms, behind a stall of 500 ms that ends each 4.7 s."""
+def stalled_log(rate=bench_truth.STALL_RATE, seconds=20):
+    """Evenly due requests of 2 ms, behind a stall of 500 ms that ends each 3.9 s."""
     due = np.arange(rate * seconds) / rate
-    ends = (np.floor(due / 4.7) + 1) * 4.7
+    ends = (np.floor(due / 3.9) + 1) * 3.9
     answered = np.where(ends - due < 0.5, ends, due) + 0.002
     return due, sorted(zip(due.tolist(), answered.tolist()))
 
 
-def level_of(log, rate, factor=1.0):
+def level_of(log, factor=1.0):
     latencies = [(answered - came) * 1e6 for came, answered in log if answered - log[0][0] < 20]
     reported = {name: factor * float(np.percentile(latencies, p, method="higher"))
                 for name, p in bench_truth.PERCENTILES.items()}
@@ -22,7 +22,7 @@ def level_of(log, rate, factor=1.0):
 
 def row(factor):
     due, log = stalled_log()
-    level = level_of(log, 500, factor)
+    level = level_of(log, factor)
     came = np.array([came for came, _ in log])
     return bench_truth.percentile_row("x", level, "latency",
                                       bench_truth.true_percentiles(level, log, came))

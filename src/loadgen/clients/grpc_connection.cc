@@ -122,9 +122,12 @@ void GrpcConnection::cancel(GrpcCall& call) {
   if (call.id_ == 0) return;
   nghttp2_session_set_stream_user_data(session_, call.id_, nullptr);
   nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, call.id_, NGHTTP2_CANCEL);
+  forget(call);
+}
+
+void GrpcConnection::forget(GrpcCall& call) {
   call.id_ = 0;
-  std::erase(calls_, &call);
-  std::erase(just_sent_, &call);
+  for (auto* list : {&calls_, &starting_, &just_sent_}) std::erase(*list, &call);
 }
 
 // nghttp2 asks for the next bytes of a call's message.
@@ -134,7 +137,7 @@ ssize_t GrpcConnection::read_message(GrpcCall& call, std::uint8_t* into, std::si
     call.deferred_ = true;
     return NGHTTP2_ERR_DEFERRED;
   }
-  if (call.times_.sent == TimePoint()) call.times_.sent = moment_;
+  if (call.times_.sent == TimePoint()) starting_.push_back(&call);
   const std::size_t size = std::min(length, call.unsent_.size());
   std::memcpy(into, call.unsent_.data(), size);
   call.unsent_.remove_prefix(size);
@@ -148,7 +151,6 @@ ssize_t GrpcConnection::read_message(GrpcCall& call, std::uint8_t* into, std::si
 void GrpcConnection::flush() {
   if (state_ != State::kConnected) return;
   if (out_.empty() && nghttp2_session_want_write(session_) == 0) return;
-  moment_ = steady_clock().now();
   while (true) {
     if (!write_out()) return;
     const std::uint8_t* bytes = nullptr;
@@ -171,6 +173,11 @@ void GrpcConnection::flush() {
 
 // False: the kernel takes no more for now, or the connection is lost.
 bool GrpcConnection::write_out() {
+  if (!starting_.empty()) {
+    const TimePoint now = steady_clock().now();
+    for (GrpcCall* call : starting_) call->times_.sent = now;
+    starting_.clear();
+  }
   while (written_ < out_.size()) {
     const ssize_t sent =
         ::send(fd_, out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -239,9 +246,7 @@ void GrpcConnection::read_some() {
 
 // nghttp2 has closed the call's stream.
 void GrpcConnection::end_call(GrpcCall& call, std::uint32_t http2_error) {
-  call.id_ = 0;
-  std::erase(calls_, &call);
-  std::erase(just_sent_, &call);
+  forget(call);
   if (call.end_.status < 0 && call.end_.message.empty()) {
     call.end_.message =
         http2_error == NGHTTP2_NO_ERROR
@@ -261,6 +266,7 @@ void GrpcConnection::lose(Failure failure) {
     ::close(fd_);
   }
   fd_ = -1;
+  starting_.clear();
   just_sent_.clear();
   moment_ = steady_clock().now();
   for (GrpcCall* call : std::exchange(calls_, {})) {

@@ -67,6 +67,7 @@ class GrpcConnection final : private Loop::Handler {
   bool write_out();
   ssize_t read_message(GrpcCall& call, std::uint8_t* into, std::size_t length,
                        std::uint32_t* flags);
+  void forget(GrpcCall& call);
   void end_call(GrpcCall& call, std::uint32_t http2_error);
 
   Loop& loop_;
@@ -79,10 +80,11 @@ class GrpcConnection final : private Loop::Handler {
   bool going_away_ = false;
   nghttp2_session* session_ = nullptr;
   std::vector<GrpcCall*> calls_;      // open
+  std::vector<GrpcCall*> starting_;   // their message's first byte is in out_
   std::vector<GrpcCall*> just_sent_;  // their last byte goes out with this flush
   std::string out_;                   // bytes for the kernel
   std::size_t written_ = 0;           // of them
-  TimePoint moment_;                  // of the read or write that is being worked on
+  TimePoint moment_;                  // of the read that is being worked on
 };
 
 }  // namespace proa::loadgen

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 
 namespace proa::loadgen {
 namespace {
@@ -17,7 +18,7 @@ std::size_t LatencyHistogram::bucket_of(std::uint64_t value) {
   const int shift = exponent - kBits;
   const std::size_t bucket =
       static_cast<std::size_t>(shift) * kHalf + static_cast<std::size_t>(value >> shift);
-  return std::min(bucket, kBuckets - 1);
+  return std::min(bucket, kParts * kHalf - 1);
 }
 
 std::uint64_t LatencyHistogram::lower_bound(std::size_t bucket) {
@@ -32,7 +33,10 @@ std::uint64_t LatencyHistogram::width(std::size_t bucket) {
 
 void LatencyHistogram::record(Duration value) {
   const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0));
-  ++counts_[bucket_of(ns)];
+  const std::size_t bucket = bucket_of(ns);
+  std::vector<std::uint64_t>& part = counts_[bucket / kHalf];
+  if (part.empty()) part.resize(kHalf);
+  ++part[bucket % kHalf];
   ++count_;
   min_ = std::min(min_, ns);
   max_ = std::max(max_, ns);
@@ -42,12 +46,26 @@ void LatencyHistogram::record(Duration value) {
 }
 
 void LatencyHistogram::merge(const LatencyHistogram& other) {
-  for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
+  for (std::size_t i = 0; i < kParts; ++i) {
+    const std::vector<std::uint64_t>& theirs = other.counts_[i];
+    if (theirs.empty()) continue;
+    if (counts_[i].empty()) counts_[i].resize(kHalf);
+    std::ranges::transform(counts_[i], theirs, counts_[i].begin(), std::plus());
+  }
   count_ += other.count_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
   sum_ += other.sum_;
   sum_of_squares_ += other.sum_of_squares_;
+}
+
+template <typename Visit>
+void LatencyHistogram::each(Visit visit) const {
+  for (std::size_t i = 0; i < kParts; ++i) {
+    for (std::size_t j = 0; j < counts_[i].size(); ++j) {
+      if (counts_[i][j] > 0 && !visit(i * kHalf + j, counts_[i][j])) return;
+    }
+  }
 }
 
 void LatencyHistogram::clear() { *this = LatencyHistogram(); }
@@ -73,17 +91,20 @@ Duration LatencyHistogram::quantile(double fraction) const {
   const double wanted = std::clamp(std::ceil(fraction * static_cast<double>(count_)), 1.0,
                                    static_cast<double>(count_));
   double before = 0;
-  for (std::size_t i = 0; i < kBuckets; ++i) {
-    const auto here = static_cast<double>(counts_[i]);
-    if (before + here >= wanted) {
-      const double share = (wanted - before - 0.5) / here;
-      const double value =
-          static_cast<double>(lower_bound(i)) + share * static_cast<double>(width(i));
-      return to_duration(std::clamp(value, static_cast<double>(min_), static_cast<double>(max_)));
+  Duration found = max();
+  each([&](std::size_t bucket, std::uint64_t count) {
+    const auto here = static_cast<double>(count);
+    if (before + here < wanted) {
+      before += here;
+      return true;
     }
-    before += here;
-  }
-  return max();
+    const double share = (wanted - before - 0.5) / here;
+    const double value =
+        static_cast<double>(lower_bound(bucket)) + share * static_cast<double>(width(bucket));
+    found = to_duration(std::clamp(value, static_cast<double>(min_), static_cast<double>(max_)));
+    return false;
+  });
+  return found;
 }
 
 double LatencyHistogram::share_at_most(Duration bound) const {
@@ -91,17 +112,21 @@ double LatencyHistogram::share_at_most(Duration bound) const {
   if (bound.count() < 0) return 0;
   const std::size_t last = bucket_of(static_cast<std::uint64_t>(bound.count()));
   std::uint64_t below = 0;
-  for (std::size_t i = 0; i <= last; ++i) below += counts_[i];
+  each([&](std::size_t bucket, std::uint64_t count) {
+    if (bucket > last) return false;
+    below += count;
+    return true;
+  });
   return static_cast<double>(below) / static_cast<double>(count_);
 }
 
 std::vector<LatencyHistogram::Bucket> LatencyHistogram::buckets() const {
   std::vector<Bucket> found;
-  for (std::size_t i = 0; i < kBuckets; ++i) {
-    if (counts_[i] == 0) continue;
-    const std::uint64_t upper = std::min(lower_bound(i) + width(i) - 1, max_);
-    found.push_back({Duration(static_cast<std::int64_t>(upper)), counts_[i]});
-  }
+  each([&](std::size_t bucket, std::uint64_t count) {
+    const std::uint64_t upper = std::min(lower_bound(bucket) + width(bucket) - 1, max_);
+    found.push_back({Duration(static_cast<std::int64_t>(upper)), count});
+    return true;
+  });
   return found;
 }
 

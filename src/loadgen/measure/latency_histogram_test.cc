@@ -21,7 +21,7 @@ double exact(const std::vector<std::int64_t>& sorted, double fraction) {
   return static_cast<double>(sorted[rank - 1]);
 }
 
-TEST(LatencyHistogramTest, QuantilesAreWithinOnePercentOfTheExactOnes) {
+TEST(LatencyHistogramTest, QuantilesAreWithinATenthOfAPercentOfTheExactOnes) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> draw(std::log(3e6), 2.0);  // around 3 ms, wide
   LatencyHistogram histogram;
@@ -33,7 +33,7 @@ TEST(LatencyHistogramTest, QuantilesAreWithinOnePercentOfTheExactOnes) {
   std::ranges::sort(values);
   for (const double fraction : {0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0}) {
     const double want = exact(values, fraction);
-    EXPECT_NEAR(static_cast<double>(histogram.quantile(fraction).count()), want, 0.008 * want + 1)
+    EXPECT_NEAR(static_cast<double>(histogram.quantile(fraction).count()), want, 0.001 * want + 1)
         << fraction;
   }
   EXPECT_EQ(histogram.min().count(), values.front());
@@ -54,7 +54,7 @@ TEST(LatencyHistogramTest, MergesAndClears) {
   for (int i = 51; i <= 100; ++i) b.record(microseconds(i));
   a.merge(b);
   EXPECT_EQ(a.count(), 100U);
-  EXPECT_NEAR(static_cast<double>(a.quantile(0.9).count()), 90'000, 360);
+  EXPECT_NEAR(static_cast<double>(a.quantile(0.9).count()), 90'000, 90);
   EXPECT_NEAR(a.share_at_most(microseconds(25)), 0.25, 0.011);
   EXPECT_EQ(a.max(), microseconds(100));
   a.clear();

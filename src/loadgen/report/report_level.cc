@@ -49,20 +49,22 @@ std::string_view reason_name(Instability reason) {
   return "";
 }
 
-// At most this many points of a curve go into a report.
+// At most this many points of a curve go into a report, beside its last percent.
 constexpr std::size_t kMaxCurvePoints = 300;
 
 void fill_cdf(const LatencyHistogram& histogram, bench::Latency& out) {
   const auto buckets = histogram.buckets();
-  // The tail keeps its points: every bucket that moves the share by 1/kMaxCurvePoints, and all of
-  // the last percent.
+  // Every bucket that moves the share by 1/kMaxCurvePoints; in the last percent, which plots show
+  // by its logarithm, every one that leaves 2 % fewer behind it.
   std::uint64_t below = 0;
   double last_share = -1;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     below += buckets[i].count;
     const double share = static_cast<double>(below) / static_cast<double>(histogram.count());
     const bool last = i + 1 == buckets.size();
-    if (!last && share < 0.99 && share - last_share < 1.0 / kMaxCurvePoints) continue;
+    const bool moves = share < 0.99 ? share - last_share >= 1.0 / kMaxCurvePoints
+                                    : 1 - share <= 0.98 * (1 - last_share);
+    if (!last && !moves) continue;
     bench::CdfPoint& point = *out.add_cdf();
     point.set_us(us(std::min(buckets[i].upper_bound, histogram.max())));
     point.set_share(share);
