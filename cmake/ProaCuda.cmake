@@ -1,7 +1,7 @@
 # PROA_CUDA: AUTO (default) builds the GPU side when nvcc and the cuDNN headers are there, ON insists,
 # OFF leaves it out. Only libproa_cuda.so and its checks depend on it; `proa` never links CUDA.
 set(PROA_CUDA "AUTO" CACHE STRING "Build the GPU side: AUTO, ON or OFF")
-set(PROA_CUDA_ARCHITECTURES "80-real;90-real" CACHE STRING "GPU architectures of our own kernels")
+set(PROA_CUDA_ARCHITECTURES "80-real;90-real;90-virtual" CACHE STRING "GPU architectures of our own kernels")
 set(PROA_CUDA_FOUND OFF)
 # Its C++ alone is compiled, for the compiler's checks: sanitizers do not know the GPU.
 set(PROA_CUDA_CHECK OFF)

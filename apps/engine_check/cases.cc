@@ -134,6 +134,7 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
                       Report& report) {
   // Of this process alone: several may check at once.
   const std::filesystem::path file = fmt::format("variant-{}.txt", ::getpid());
+  std::error_code ignored;
   for (const engine::Step* step : all_work(plan)) {
     for (const Implementation own : kWithVariants) {
       if (std::ranges::find(step->candidates, own) == step->candidates.end()) continue;
@@ -141,6 +142,7 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
                   engine::cuda::maker_of(own).variants(plan.graph, step->node, libraries));
       for (const std::string& variant : variants) {
         engine::TuningCache cache;
+        std::filesystem::remove(file, ignored);  // the one before
         const engine::Choice choice{own, variant, 0};
         cache.put(device.environment, step->signature, choice);
         PROA_TRY(cache.save_file(file));
@@ -151,7 +153,6 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
       }
     }
   }
-  std::error_code ignored;
   std::filesystem::remove(file, ignored);
   return {};
 }

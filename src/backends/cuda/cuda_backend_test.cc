@@ -233,6 +233,20 @@ TEST_F(OpenShapeTest, AShapeThatDoesNotFitMemoryTakesThePlaceOfIdleOnes) {
   EXPECT_TRUE(loaded_->health());
 }
 
+TEST_F(OpenShapeTest, AShapeThatNeverFitsCostsOthersTheirPlansOnce) {
+  serve_open();
+  const auto one = instance();
+  engine_.on_load = [&] { engine_.load_error = error::resource_exhausted("no room"); };
+  EXPECT_FALSE(answers(*one, 9));
+  engine_.on_load = [&] { engine_.load_error = {}; };
+  EXPECT_TRUE(answers(*one, 3));
+  engine_.on_load = [&] { engine_.load_error = error::resource_exhausted("no room"); };
+  EXPECT_FALSE(answers(*one, 9));
+  EXPECT_TRUE(answers(*one, 3));  // would need a load
+  engine_.on_load = [&] { engine_.load_error = {}; };
+  EXPECT_TRUE(answers(*one, 9));  // there is room now
+}
+
 // What OpenVINO alone says to the same INT64 inputs.
 std::vector<float> embedding_of(const std::shared_ptr<ov::Model>& model, const ov::Shape& shape,
                                 const std::vector<std::int64_t>& ids,
@@ -358,6 +372,57 @@ TEST_F(CudaBackendTest, RowsThatDependOnEachOtherDoNotBatch) {
   EXPECT_THAT(load_error(), AllOf(HasSubstr("max_batch_size is 4"), HasSubstr("side by side")));
 }
 
+TEST_F(CudaBackendTest, AReshapeOverTheBatchIsSeenThroughOneRow) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 16});
+  const auto reshape = [](const ov::Output<ov::Node>& of, std::vector<std::int64_t> to) {
+    auto shape = ov::op::v0::Constant::create(ov::element::i64, {2}, to);
+    return std::make_shared<ov::op::v1::Reshape>(of, shape, false);
+  };
+  auto all = std::make_shared<ov::op::v8::Softmax>(reshape(x, {1, -1}), 1);
+  auto model =
+      std::make_shared<ov::Model>(ov::OutputVector{reshape(all, {-1, 16})}, ov::ParameterVector{x});
+  x->get_output_tensor(0).set_names({"x"});
+  model->output(0).get_tensor().set_names({"y"});
+  write(model);
+  config_.max_batch_size = 8;
+  EXPECT_THAT(load_error(), AllOf(HasSubstr("side by side"), HasSubstr("reshapes the batch away")));
+}
+
+TEST_F(CudaBackendTest, IntegersThatAreHandedOnKeepAllTheirDigits) {
+  auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::PartialShape{-1, 2});
+  auto id = std::make_shared<ov::op::v0::Parameter>(ov::element::i64, ov::PartialShape{-1, 4});
+  auto known =
+      std::make_shared<ov::op::v0::Parameter>(ov::element::boolean, ov::PartialShape{-1, 1});
+  auto shape =
+      ov::op::v0::Constant::create(ov::element::i64, {3}, std::vector<std::int64_t>{-1, 2, 2});
+  auto square = std::make_shared<ov::op::v1::Reshape>(id, shape, false);
+  auto model = std::make_shared<ov::Model>(
+      ov::OutputVector{std::make_shared<ov::op::v0::Relu>(x), id, square, known},
+      ov::ParameterVector{x, id, known});
+  x->get_output_tensor(0).set_names({"x"});
+  id->get_output_tensor(0).set_names({"id"});
+  known->get_output_tensor(0).set_names({"known"});
+  write(model);
+  config_.max_batch_size = 2;
+  ASSERT_EQ(load_error(), "no error");
+  const std::vector<std::int64_t> ids = {1796139846133, -9007199254740993, 16777217, 0};
+  Pending pending;
+  std::vector<std::unique_ptr<core::Request>> requests;
+  requests.push_back(
+      make_request(1, {floats({1, 2}, {1, -1}), make_tensor(DataType::kInt64, Shape{1, 4}, ids),
+                       make_tensor(DataType::kBool, Shape{1, 1}, std::vector<std::uint8_t>{1})}));
+  const auto one = instance();
+  start(*one, pending, std::move(requests));
+  const auto responses = pending.wait();
+  ASSERT_FALSE(responses[0].error) << responses[0].error->message;
+  const auto numbers = [&](std::size_t i) {
+    return values_of<std::int64_t>(responses[0].outputs[i]);
+  };
+  EXPECT_EQ(numbers(1), ids);
+  EXPECT_EQ(numbers(2), ids);
+  EXPECT_THAT(values_of<std::uint8_t>(responses[0].outputs[3]), ElementsAre(1));
+}
+
 TEST_F(CudaBackendTest, MemoryThatRunsOutFailsTheLoadOnly) {
   write(affine_model({-1, 2}));
   config_.max_batch_size = 2;
@@ -369,6 +434,7 @@ TEST_F(CudaBackendTest, MemoryThatRunsOutFailsTheLoadOnly) {
   auto made = loaded_->create_instance({.name = "m_0"});
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().message, AllOf(HasSubstr("m_0"), HasSubstr("7 MiB")));
+  EXPECT_TRUE(loaded_->health());
   engine_.stream_error = {};
   engine_.pinned_left = 4;
   EXPECT_FALSE(loaded_->create_instance({.name = "m_0"}));
@@ -386,6 +452,16 @@ TEST_F(CudaBackendTest, LoadsBeyondTheMemoryLimitFail) {
   engine_.memory_use.used = 800;
   EXPECT_FALSE(loaded_->create_instance({.name = "m_0", .device = 1}));
   EXPECT_TRUE(loaded_->create_instance({.name = "m_0", .device = 0}));
+}
+
+TEST_F(CudaBackendTest, ADeviceThatFailsUnderTheFirstKernelsIsOutOfUse) {
+  write(affine_model({-1, 2}));
+  config_.max_batch_size = 2;
+  ASSERT_TRUE(load());
+  engine_.stream_error = error::unavailable("an illegal memory access");
+  EXPECT_FALSE(loaded_->create_instance({.name = "m_0"}));
+  ASSERT_FALSE(loaded_->health());
+  EXPECT_THAT(loaded_->health().error().message, HasSubstr("illegal memory access"));
 }
 
 TEST_F(CudaBackendTest, ADeviceThatFailsIsOutOfUse) {

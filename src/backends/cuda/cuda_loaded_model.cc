@@ -26,18 +26,23 @@ void warn_of_unknown(const config::ModelConfig& config, const std::vector<std::s
 }
 
 // The types and shapes that clients were promised are the graph's. Returns the bucket sizes.
-Result<std::vector<std::int64_t>> buckets_of(const engine::Graph& graph, const Settings& settings,
-                                             const config::ModelConfig& config) {
-  if (!config.batches()) {
-    const Shape& first = graph.value(graph.inputs.front()).shape;
-    return std::vector<std::int64_t>{first.empty() ? 1 : first[0]};
-  }
+Status check_rows(const engine::Graph& graph, const config::ModelConfig& config) {
   if (const auto obstacle = engine::batch_obstacle(graph)) {
     return error::invalid_argument(
         "max_batch_size is {}, but rows of this model cannot be computed side by side: {}; set "
         "max_batch_size: 0 and whole shapes",
         config.max_batch_size, *obstacle);
   }
+  return {};
+}
+
+Result<std::vector<std::int64_t>> buckets_of(const engine::Graph& graph, const Settings& settings,
+                                             const config::ModelConfig& config) {
+  if (!config.batches()) {
+    const Shape& first = graph.value(graph.inputs.front()).shape;
+    return std::vector<std::int64_t>{first.empty() ? 1 : first[0]};
+  }
+  PROA_TRY(check_rows(graph, config));
   std::vector<std::int64_t> buckets = settings.buckets;
   if (buckets.empty()) {
     const auto preferred =
@@ -161,6 +166,7 @@ Result<std::unique_ptr<CudaLoadedModel>> CudaLoadedModel::create(std::shared_ptr
   PROA_ASSIGN(const Prepared prepared, loaded->prepare(model, settings, config));
   loaded->set_ends(std::move(binding));
   PROA_TRY(loaded->load_devices(prepared, config));
+  for (Part& part : loaded->split_.parts) part.model.reset();  // with its weights
   return loaded;
 }
 
@@ -186,7 +192,12 @@ Result<CudaLoadedModel::Prepared> CudaLoadedModel::prepare(const std::shared_ptr
     std::vector<std::int64_t>& buckets = prepared.buckets.emplace_back();
     if (part.side == Side::kCpu) continue;
     // A model that is not divided keeps the order of its own inputs and outputs.
-    PROA_ASSIGN(graph, import_model(split_.on_gpu_alone() ? model : part.model, 1));
+    const std::shared_ptr<ov::Model>& whole = split_.on_gpu_alone() ? model : part.model;
+    PROA_ASSIGN(graph, import_model(whole, 1));
+    if (config.max_batch_size > 1) {  // with one row, any extent of 1 could be the batch
+      PROA_ASSIGN(const engine::Graph two_rows, import_model(whole, 2));
+      PROA_TRY(check_rows(two_rows, config));
+    }
     PROA_TRY(engine::run_passes(graph, passes));
     PROA_ASSIGN(buckets, buckets_of(graph, settings, config));
     ends_.largest = buckets.back();
@@ -300,8 +311,12 @@ Result<std::unique_ptr<core::Instance>> CudaLoadedModel::create_instance(
     return error::invalid_argument("instance {}: GPU {} was not asked for", placement.name,
                                    placement.device);
   }
+  // The first kernels run here.
   auto stream = device->second.model->make_stream(CudaInstance::kSlots);
-  if (!stream) return with_context(placement.name, std::move(stream).error());
+  if (!stream) {
+    device->second.health->report(stream.error());
+    return with_context(placement.name, std::move(stream).error());
+  }
   PROA_TRY(check_memory(placement.device));
   log::info("instance {}: GPU {}, {:.1f} MiB", log::printable(placement.name), placement.device,
             mebibytes((*stream)->bytes()));

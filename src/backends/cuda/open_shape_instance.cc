@@ -96,14 +96,23 @@ void OpenShapeInstance::build() {
 Status OpenShapeInstance::add(const std::vector<Shape>& shapes) {
   PROA_TRY(options_.health->status());
   drop_idle(options_.most_shapes - 1);
+  const std::string text = shapes_text(shapes);
+  const auto no_room = [](const Result<std::unique_ptr<Shaped>>& made) {
+    return !made && made.error().code == ErrorCode::kResourceExhausted;
+  };
   Result<std::unique_ptr<Shaped>> made = make(shapes);
-  if (!made && made.error().code == ErrorCode::kResourceExhausted) {
-    drop_idle(0);
+  if (no_room(made) && !too_large_.contains(text)) {
+    const bool alone = drop_idle(0);
     made = make(shapes);
+    if (no_room(made) && alone) {
+      if (too_large_.size() >= kMostTooLarge) too_large_.clear();
+      too_large_.insert(text);
+    }
   }
   PROA_TRY(made);
+  too_large_.erase(text);
   MutexLock lock(mutex_);
-  shaped_[shapes_text(shapes)] = std::move(*made);
+  shaped_[text] = std::move(*made);
   return {};
 }
 
@@ -115,7 +124,7 @@ Result<std::unique_ptr<OpenShapeInstance::Shaped>> OpenShapeInstance::make(
   return shaped;
 }
 
-void OpenShapeInstance::drop_idle(std::size_t most) {
+bool OpenShapeInstance::drop_idle(std::size_t most) {
   std::vector<std::unique_ptr<Shaped>> dropped;  // ended outside the lock
   MutexLock lock(mutex_);
   while (shaped_.size() > most) {
@@ -124,10 +133,11 @@ void OpenShapeInstance::drop_idle(std::size_t most) {
       if (at->second->in_flight > 0) continue;
       if (oldest == shaped_.end() || at->second->last_use < oldest->second->last_use) oldest = at;
     }
-    if (oldest == shaped_.end()) return;
+    if (oldest == shaped_.end()) return false;
     dropped.push_back(std::move(oldest->second));
     shaped_.erase(oldest);
   }
+  return true;
 }
 
 }  // namespace proa::backends::cuda

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,8 +55,8 @@ class OpenShapeInstance final : public core::Instance {
   void build() PROA_EXCLUDES(mutex_);
   Status add(const std::vector<Shape>& shapes) PROA_EXCLUDES(mutex_);
   Result<std::unique_ptr<Shaped>> make(const std::vector<Shape>& shapes);
-  // Drops shapes that nobody uses, the oldest first, until `most` are left.
-  void drop_idle(std::size_t most) PROA_EXCLUDES(mutex_);
+  // Drops shapes that nobody uses, the oldest first, until `most` are left. False: more are in use.
+  bool drop_idle(std::size_t most) PROA_EXCLUDES(mutex_);
 
   const Options options_;
   Mutex mutex_;
@@ -64,6 +65,10 @@ class OpenShapeInstance final : public core::Instance {
   std::uint64_t uses_ PROA_GUARDED_BY(mutex_) = 0;
   std::deque<Waiting> waiting_ PROA_GUARDED_BY(mutex_);
   bool stopping_ PROA_GUARDED_BY(mutex_) = false;
+  // Shapes that did not fit with all others gone: trying again costs no other its plans. Confined
+  // to the builder's thread.
+  static constexpr std::size_t kMostTooLarge = 256;
+  std::set<std::string> too_large_;
   std::thread builder_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace proa::backends::cuda {
 
-// The parts of a split model, ready to run; shared by its devices. Parts of the GPU have `device`,
-// those of the CPU `cpu`.
+// The parts of a split model, ready to run, for one device. Parts of the GPU have `device`, those
+// of the CPU `cpu`, which all devices share.
 struct LoadedPart {
   std::unique_ptr<engine::DeviceModel> device;
   ov::CompiledModel cpu;

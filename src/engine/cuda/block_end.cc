@@ -1,12 +1,11 @@
 // The 1x1 convolutions around the end of a residual block by one kernel of our own. A variant is
 // the threads of a block, how many channels of the sum it makes, and what it does not hold: "t256
 // of 128, inputs again"; or with how many pixels a warp has: "t256 of 256, two tiles".
-#include <algorithm>
-
 #include "engine/cuda/kernels/kernels.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
+#include "engine/cuda/tiles.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -72,24 +71,23 @@ BlockEndShape shape_of(const Graph& graph, const Parts& parts) {
   return shape;
 }
 
-// All that fit, best guess first.
-std::vector<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& limits) {
-  std::vector<BlockEndTile> list;
+Tiles<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& limits) {
+  Tiles<BlockEndTile> tiles{to_string};
   const bool few = shape.n * shape.p * shape.q <= kFewPixels;
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
       if (block_end_shared_bytes(shape, slice, way) > limits.shared_bytes) continue;
       for (const int threads : threads_for(way, few)) {
-        if (threads <= block_end_threads(shape, way)) list.push_back({threads, slice, way});
+        if (threads <= block_end_threads(shape, way)) tiles.list.push_back({threads, slice, way});
       }
     }
   };
   add(shape.outputs);
-  if (shape.next_outputs > 0) return list;
+  if (shape.next_outputs > 0) return tiles;
   for (const int slice : few ? std::span<const int>(kSlicesForFew) : kSlices) {
     if (slice < shape.outputs) add(slice);
   }
-  return list;
+  return tiles;
 }
 
 class BlockEndKernel final : public StepKernel {
@@ -142,11 +140,7 @@ BlockEndInput input_of(const Graph& graph, const Node& node) {
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
   PROA_ASSIGN(const DeviceLimits limits, device_limits());
-  std::vector<std::string> list;
-  for (const BlockEndTile& tile : tiles_for(shape_of(graph, parts_of_block(graph, node)), limits)) {
-    list.push_back(to_string(tile));
-  }
-  return list;
+  return tiles_for(shape_of(graph, parts_of_block(graph, node)), limits).variants();
 }
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
@@ -154,15 +148,13 @@ Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
   PROA_ASSIGN(const DeviceLimits limits, device_limits());
   const Parts parts = parts_of_block(graph, node);
   const BlockEndShape shape = shape_of(graph, parts);
-  const std::vector<BlockEndTile> tiles = tiles_for(shape, limits);
-  const auto found = std::ranges::find(tiles, variant, to_string);
-  if (found == tiles.end()) return error::invalid_argument("'{}' is no tile for it", variant);
+  PROA_ASSIGN(const BlockEndTile tile, tiles_for(shape, limits).find(variant));
   BlockEndWork work{};
   work.first = input_of(graph, *parts.sum);
   if (parts.projection != nullptr) work.second = input_of(graph, *parts.projection);
   work.act = std::get<Conv>(parts.sum->op).act;
   if (parts.next != nullptr) work.next_act = std::get<Conv>(parts.next->op).act;
-  return std::make_unique<BlockEndKernel>(work, parts, shape, *found, limits);
+  return std::make_unique<BlockEndKernel>(work, parts, shape, tile, limits);
 }
 
 }  // namespace

@@ -35,33 +35,36 @@ float spread_of(const Graph& graph, const Node& node, std::size_t i) {
 }  // namespace
 
 Result<CandidateTimer> CandidateTimer::create(const Graph& graph, const Node& node,
-                                              std::size_t parts, Libraries& libraries) {
+                                              std::size_t parts, Operands operands,
+                                              Libraries& libraries) {
   CandidateTimer timer(graph, node, parts, libraries);
   PROA_ASSIGN(timer.stream_, make_stream());
   PROA_ASSIGN(timer.begin_, make_event(true));
   PROA_ASSIGN(timer.end_, make_event(true));
-  PROA_TRY(timer.allocate());
+  PROA_TRY(timer.allocate(operands));
   PROA_TRY(timer.fill());
   return timer;
 }
 
-Status CandidateTimer::allocate() {
+Status CandidateTimer::allocate(Operands operands) {
   std::size_t activations = 0, weights = 0;
   for (ValueId id : node_->outputs) activations += graph_->value(id).bytes();
   for (ValueId id : node_->inputs) {
     if (id == kNoValue) continue;
     (graph_->is_constant(id) ? weights : activations) += graph_->value(id).bytes();
   }
-  if (activations <= kSmallActivations) {
+  if (operands == Operands::kOneSet) {
+    input_sets_ = weight_sets_ = 1;
+  } else if (activations <= kSmallActivations) {
     weight_sets_ = sets_for(kRotatedWeights, weights);
   } else {
     input_sets_ = weight_sets_ = sets_for(kRotatedAll, activations + weights);
   }
-  const auto make = [&](const Value& value, std::size_t sets) -> Result<Operand> {
+  const auto make = [&](const Value& value, std::size_t count) -> Result<Operand> {
     Operand operand;
     operand.stride = aligned(value.bytes());
-    operand.sets = sets;
-    PROA_ASSIGN(operand.memory, DeviceMemory::allocate(operand.stride * sets, "tuning"));
+    operand.sets = count;
+    PROA_ASSIGN(operand.memory, DeviceMemory::allocate(operand.stride * count, "tuning"));
     return operand;
   };
   for (ValueId id : node_->inputs) {
@@ -78,7 +81,6 @@ Status CandidateTimer::allocate() {
     PROA_ASSIGN(outputs_.emplace_back(), make(graph_->value(id), input_sets_));
     PROA_ASSIGN(wanted_.emplace_back(), DeviceMemory::allocate(outputs_.back().stride, "tuning"));
   }
-  PROA_ASSIGN(workspace_, DeviceMemory::allocate(kMostWorkspaceBytes, "tuning"));
   PROA_ASSIGN(sums_, DeviceMemory::allocate(3 * sizeof(float), "tuning"));
   return {};
 }
@@ -130,6 +132,10 @@ Result<Arguments> CandidateTimer::arguments(const StepKernel& kernel, std::size_
 }
 
 Result<float> CandidateTimer::time(StepKernel& kernel, int repeats, float limit) {
+  if (kernel.workspace_bytes() > workspace_.size()) {
+    workspace_ = {};
+    PROA_ASSIGN(workspace_, DeviceMemory::allocate(kernel.workspace_bytes(), "tuning"));
+  }
   // Once outside a graph: modules load, attributes are set.
   PROA_ASSIGN(const Arguments first, arguments(kernel, 0));
   PROA_TRY(kernel.launch(first, *libraries_, stream_.get()));

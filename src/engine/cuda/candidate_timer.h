@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "engine/cuda/step_kernel.h"
@@ -11,13 +12,15 @@ namespace proa::engine::cuda {
 // rotate (48 MB), else everything does (200 MB).
 class CandidateTimer {
  public:
+  enum class Operands : std::uint8_t { kRotated, kOneSet };  // one: to try, not to time
+
   // For a step of `parts` nodes (several: a fusion). `graph` and `libraries` must outlive it.
   static Result<CandidateTimer> create(const Graph& graph, const Node& node, std::size_t parts,
-                                       Libraries& libraries);
+                                       Operands operands, Libraries& libraries);
 
   // The time of one launch in microseconds: median of `repeats` replays of a captured graph, or the
-  // first alone when that is above `limit`. Errors: what the kernel answered; kUnavailable when the
-  // device broke.
+  // first alone when that is above `limit`. Errors: what the kernel answered; kResourceExhausted
+  // when there is no room for its workspace; kUnavailable when the device broke.
   Result<float> time(StepKernel& kernel, int repeats, float limit);
 
   // The relative L2 distance of the kernel's answers from the plain kernels' (the largest of two
@@ -27,7 +30,7 @@ class CandidateTimer {
  private:
   CandidateTimer(const Graph& graph, const Node& node, std::size_t parts, Libraries& libraries)
       : graph_(&graph), node_(&node), parts_(parts), libraries_(&libraries) {}
-  Status allocate();
+  Status allocate(Operands operands);
   Status fill();
   Result<Arguments> arguments(const StepKernel& kernel, std::size_t set);
   // The plain kernels on the first set of operands, into wanted_; once.

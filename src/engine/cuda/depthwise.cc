@@ -1,12 +1,14 @@
 // Depthwise convolutions by our own kernels. A variant is the tile: "1x2 v8 c64" straight from
 // memory, "2x4 v8 c32 in 16x16" through shared memory.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "engine/cuda/depthwise_work.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
+#include "engine/cuda/tiles.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -37,6 +39,13 @@ bool fits(const DepthwiseShape& shape, const DepthwiseTile& tile) {
   return threads <= 256 && depthwise_shared_bytes(shape, tile) <= kDepthwiseShared;
 }
 
+Tiles<DepthwiseTile> tiles_for(const DepthwiseShape& shape) {
+  Tiles<DepthwiseTile> tiles{to_string};
+  std::ranges::copy_if(kTiles, std::back_inserter(tiles.list),
+                       [&](const DepthwiseTile& tile) { return fits(shape, tile); });
+  return tiles;
+}
+
 class DepthwiseKernel final : public StepKernel {
  public:
   DepthwiseKernel(const DepthwiseWork& work, const DepthwiseTile& tile)
@@ -54,21 +63,14 @@ class DepthwiseKernel final : public StepKernel {
 };
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
-  const DepthwiseShape shape = depthwise_work(graph, node).shape;
-  std::vector<std::string> list;
-  for (const DepthwiseTile& tile : kTiles) {
-    if (fits(shape, tile)) list.push_back(to_string(tile));
-  }
-  return list;
+  return tiles_for(depthwise_work(graph, node).shape).variants();
 }
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
-  const auto found = std::ranges::find(kTiles, variant, to_string);
-  if (found == std::end(kTiles)) {
-    return error::invalid_argument("'{}' is no depthwise tile", variant);
-  }
-  return std::make_unique<DepthwiseKernel>(depthwise_work(graph, node), *found);
+  const DepthwiseWork work = depthwise_work(graph, node);
+  PROA_ASSIGN(const DepthwiseTile tile, tiles_for(work.shape).find(variant));
+  return std::make_unique<DepthwiseKernel>(work, tile);
 }
 
 }  // namespace

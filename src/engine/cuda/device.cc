@@ -23,6 +23,12 @@ Result<DeviceInfo> open_device(int index) {
   PROA_CUDA(cudaSetDevice(index));
   cudaDeviceProp properties;
   PROA_CUDA(cudaGetDeviceProperties(&properties, index));
+  if (properties.major < 8) {
+    return error::unimplemented(
+        "GPU {} ({}) has compute capability {}.{}; the engine's kernels need 8.0 (A100, RTX 30) or "
+        "later",
+        index, properties.name, properties.major, properties.minor);
+  }
   DeviceInfo info;
   info.index = index;
   info.name = properties.name;

@@ -1,11 +1,10 @@
 // A 1x1 convolution and the depthwise one behind it by one kernel of our own. A variant is the
 // tile, the threads and how many groups of 32 channels a block makes: "1x7 in 14x14 t128 by 3".
-#include <algorithm>
-
 #include "engine/cuda/depthwise_work.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
+#include "engine/cuda/tiles.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -46,16 +45,15 @@ bool fits(const ExpandSizes& sizes, const ExpandTile& tile) {
   return expand_shared_bytes(s, sizes.channels, tile) <= kExpandShared;
 }
 
-// All that fit, best guess first.
-std::vector<ExpandTile> tiles_for(const ExpandSizes& sizes) {
-  std::vector<ExpandTile> list;
+Tiles<ExpandTile> tiles_for(const ExpandSizes& sizes) {
+  Tiles<ExpandTile> tiles{to_string};
   for (ExpandTile tile : kTiles) {
     for (const int groups : kGroups) {
       tile.groups = groups;
-      if (fits(sizes, tile)) list.push_back(tile);
+      if (fits(sizes, tile)) tiles.list.push_back(tile);
     }
   }
-  return list;
+  return tiles;
 }
 
 class ExpandKernel final : public StepKernel {
@@ -80,20 +78,16 @@ class ExpandKernel final : public StepKernel {
 };
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
-  std::vector<std::string> list;
-  for (const ExpandTile& tile : tiles_for(sizes_of(graph, node))) list.push_back(to_string(tile));
-  return list;
+  return tiles_for(sizes_of(graph, node)).variants();
 }
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
   const ExpandSizes sizes = sizes_of(graph, node);
-  const std::vector<ExpandTile> tiles = tiles_for(sizes);
-  const auto found = std::ranges::find(tiles, variant, to_string);
-  if (found == tiles.end()) return error::invalid_argument("'{}' is no tile for it", variant);
+  PROA_ASSIGN(const ExpandTile tile, tiles_for(sizes).find(variant));
   const std::vector<const Node*> parts = parts_of(graph, node, 2);
   return std::make_unique<ExpandKernel>(depthwise_work(graph, *parts[1]),
-                                        std::get<Conv>(parts[0]->op).act, sizes.channels, *found);
+                                        std::get<Conv>(parts[0]->op).act, sizes.channels, tile);
 }
 
 }  // namespace

@@ -8,6 +8,18 @@
 #include "fmt/ranges.h"
 
 namespace proa::engine::cuda {
+namespace {
+
+// The model works without; the next start tunes again.
+void save(TuningCache& cache, const ModelOptions& options) {
+  if (options.tuning_cache.empty() || !cache.changed()) return;
+  const Status saved = cache.save_file(options.tuning_cache);
+  if (!saved && options.progress) {
+    options.progress("tuning results are not kept: " + saved.error().message);
+  }
+}
+
+}  // namespace
 
 Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
                                                    const ModelOptions& options) {
@@ -24,18 +36,16 @@ Result<std::unique_ptr<CudaModel>> CudaModel::load(const Graph& graph,
     if (Status status = model->add_bucket(graph, batch, cache, options.tuner); !status) {
       return with_context(fmt::format("batch {}", batch), std::move(status).error());
     }
+    save(cache, options);  // each: the next bucket may fail, and tuning takes minutes
     if (options.progress) {
       const ChosenKernels& kernels = model->buckets_.back().kernels;
       options.progress(fmt::format("batch {} of {}: {} kernels built, {} timings", batch,
                                    fmt::join(sizes, ", "), kernels.built, kernels.timed));
     }
   }
-  if (!options.tuning_cache.empty() && cache.changed()) {
-    // The model works without; the next start tunes again.
-    const Status saved = cache.save_file(options.tuning_cache);
-    if (!saved && options.progress) {
-      options.progress("tuning results are not kept: " + saved.error().message);
-    }
+  // On the device by now.
+  for (Bucket& bucket : model->buckets_) {
+    for (Value& value : bucket.plan.graph.values) value.constant.reset();
   }
   return model;
 }

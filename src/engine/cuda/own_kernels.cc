@@ -4,6 +4,7 @@
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
+#include "engine/passes/match.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -155,6 +156,13 @@ cudaError_t plain_matmul(const Graph& graph, const Node& node, const Arguments& 
 cudaError_t plain_map(const Graph& graph, const Node& node, const Arguments& arguments,
                       cudaStream_t stream) {
   const Value& output = graph.value(node.output());
+  if (is_copy(graph, node)) {  // of bytes: FP32 does not hold all integers
+    const Shape bytes{static_cast<std::int64_t>(output.bytes())};
+    const Strides dense = broadcast_strides(bytes, bytes);
+    return reference_map({arguments.inputs[0], Number::kUint8}, dense, {}, {}, false,
+                         BinaryKind::kAdd, {}, extents_of(bytes), arguments.output, Number::kUint8,
+                         stream);
+  }
   const Shape& a = graph.value(node.inputs[0]).shape;
   const auto* binary = std::get_if<Binary>(&node.op);
   const auto* unary = std::get_if<Unary>(&node.op);

@@ -1,11 +1,13 @@
 // The beginning of a depthwise network by one kernel of our own: pack, 3x3 convolution by 2,
 // depthwise convolution. A variant is the tile and the threads: "1x7 in 14x14 t256".
 #include <algorithm>
+#include <iterator>
 
 #include "engine/cuda/depthwise_work.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
 #include "engine/cuda/step_kernel.h"
+#include "engine/cuda/tiles.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -20,6 +22,14 @@ constexpr BlockTile kTiles[] = {
 std::string to_string(const BlockTile& tile) {
   return fmt::format("{}x{} in {}x{} t{}", tile.rows, tile.columns, tile.tile_h, tile.tile_w,
                      tile.threads);
+}
+
+Tiles<BlockTile> tiles_for(const DepthwiseShape& shape) {
+  Tiles<BlockTile> tiles{to_string};
+  std::ranges::copy_if(kTiles, std::back_inserter(tiles.list), [&](const BlockTile& tile) {
+    return picture_depthwise_shared_bytes(shape, tile) <= kPictureShared;
+  });
+  return tiles;
 }
 
 // The first two of the three nodes; the pointers are still missing.
@@ -64,25 +74,17 @@ class PictureDepthwiseKernel final : public StepKernel {
 };
 
 Result<std::vector<std::string>> variants(const Graph& graph, const Node& node, Libraries&) {
-  const DepthwiseShape shape = depthwise_work(graph, *parts_of(graph, node, 3)[2]).shape;
-  std::vector<std::string> list;
-  for (const BlockTile& tile : kTiles) {
-    if (picture_depthwise_shared_bytes(shape, tile) <= kPictureShared) {
-      list.push_back(to_string(tile));
-    }
-  }
-  return list;
+  return tiles_for(depthwise_work(graph, *parts_of(graph, node, 3)[2]).shape).variants();
 }
 
 Result<std::unique_ptr<StepKernel>> build(const Graph& graph, const Node& node,
                                           std::string_view variant, Libraries&) {
-  const auto found = std::ranges::find(kTiles, variant, to_string);
-  if (found == std::end(kTiles)) return error::invalid_argument("'{}' is no tile", variant);
-  PROA_ASSIGN(const DeviceLimits limits, device_limits());
   const std::vector<const Node*> parts = parts_of(graph, node, 3);
-  return std::make_unique<PictureDepthwiseKernel>(picture_conv(graph, *parts[0], *parts[1]),
-                                                  depthwise_work(graph, *parts[2]), *found,
-                                                  limits.multiprocessors);
+  const DepthwiseWork work = depthwise_work(graph, *parts[2]);
+  PROA_ASSIGN(const BlockTile tile, tiles_for(work.shape).find(variant));
+  PROA_ASSIGN(const DeviceLimits limits, device_limits());
+  return std::make_unique<PictureDepthwiseKernel>(picture_conv(graph, *parts[0], *parts[1]), work,
+                                                  tile, limits.multiprocessors);
 }
 
 }  // namespace

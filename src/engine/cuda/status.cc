@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "fmt/format.h"
+
 namespace proa::engine::cuda {
 namespace {
 
@@ -42,17 +44,38 @@ Status cuda_status(cudaError_t code, std::string_view call) {
   }
 }
 
+namespace {
+
+// A library only says that it failed; the device says whether that is its own end.
+Error library_error(std::string_view call, std::string_view reason, bool out_of_memory) {
+  std::size_t free = 0, total = 0;
+  Status device = cuda_status(cudaMemGetInfo(&free, &total), call);
+  if (!device && device.error().code == ErrorCode::kUnavailable) {
+    return with_context(reason, std::move(device).error());
+  }
+  const std::string_view function = function_of(call);
+  if (!out_of_memory) return error::internal("{}: {}", function, reason);
+  return error::resource_exhausted("{}: {}; {:.1f} of {:.1f} MiB of GPU memory are free", function,
+                                   reason, static_cast<double>(free) / (1 << 20),
+                                   static_cast<double>(total) / (1 << 20));
+}
+
+}  // namespace
+
 Status cudnn_status(cudnnStatus_t code, std::string_view call) {
   if (code == CUDNN_STATUS_SUCCESS) return {};
   std::array<char, 256> more{};  // what cuDNN says of its last error, if anything
   cudnnGetLastErrorString(more.data(), more.size());
-  return error::internal("{}: {}{}{}", function_of(call), cudnnGetErrorString(code),
-                         more[0] != 0 ? ": " : "", more.data());
+  const bool out_of_memory = code == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ||
+                             code == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+  return library_error(
+      call, fmt::format("{}{}{}", cudnnGetErrorString(code), more[0] != 0 ? ": " : "", more.data()),
+      out_of_memory);
 }
 
 Status cublas_status(cublasStatus_t code, std::string_view call) {
   if (code == CUBLAS_STATUS_SUCCESS) return {};
-  return error::internal("{}: {}", function_of(call), cublasLtGetStatusString(code));
+  return library_error(call, cublasLtGetStatusString(code), code == CUBLAS_STATUS_ALLOC_FAILED);
 }
 
 }  // namespace proa::engine::cuda

@@ -51,7 +51,7 @@ struct KernelMaker {
                                                std::string_view variant, Libraries& libraries);
 };
 
-// The maker of an implementation. To add one: docs/engine.md.
+// The maker of an implementation. To add one: HACKING.md.
 const KernelMaker& maker_of(Implementation implementation);
 
 // Workspace that a kernel may ask for; larger ones are not tried.

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "engine/cuda/candidate_timer.h"
 #include "engine/cuda/status.h"
+#include "engine/passes/match.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -24,7 +25,8 @@ constexpr std::size_t kFirstVariants = 3;  // of an implementation, tried where 
 
 struct Candidate {
   Choice choice;
-  std::unique_ptr<StepKernel> kernel;  // null: it did not build
+  std::unique_ptr<StepKernel> kernel = nullptr;  // null: it did not build
+  std::string why = {};                          // it did not
 };
 
 // Everything about one distinct signature of the plan.
@@ -79,6 +81,7 @@ std::vector<Implementation> implementations_to_try(const Job& job,
 
 void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
                      Libraries& libraries) {
+  if (is_copy(graph, job.step->node)) return;  // see take_plain()
   for (Implementation implementation : implementations_to_try(job, options.avoid)) {
     auto variants = maker_of(implementation).variants(graph, job.step->node, libraries);
     if (!variants) {
@@ -86,7 +89,7 @@ void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
       continue;
     }
     for (std::string& variant : *variants) {
-      job.candidates.push_back({{implementation, std::move(variant), 0}, nullptr});
+      job.candidates.push_back({{implementation, std::move(variant), 0}});
     }
   }
 }
@@ -95,7 +98,11 @@ void build_candidate(const Graph& graph, const Step& step, Candidate& candidate,
                      Libraries& libraries) {
   auto kernel = maker_of(candidate.choice.implementation)
                     .build(graph, step.node, candidate.choice.variant, libraries);
-  if (kernel) candidate.kernel = std::move(*kernel);
+  if (kernel) {
+    candidate.kernel = std::move(*kernel);
+  } else {
+    candidate.why = kernel.error().message;
+  }
 }
 
 // An entry that people edited may name what the step cannot use.
@@ -158,7 +165,7 @@ class Chooser {
     for (auto& [signature, job] : jobs_) {
       const auto choice = cache_.find(device_.environment, signature);
       if (!choice || !allows(*job.step, *choice)) continue;
-      job.candidates.push_back({*choice, nullptr});
+      job.candidates.push_back({*choice});
       known.push_back(&job);
     }
     PROA_TRY(run_parallel(
@@ -198,18 +205,24 @@ class Chooser {
 
   // Gives the job its kernel.
   Status decide(Job& job) {
+    for (const Candidate& candidate : job.candidates) {
+      if (candidate.kernel == nullptr) job.why = candidate.why;
+    }
     std::erase_if(job.candidates, [](const Candidate& c) { return c.kernel == nullptr; });
     if (job.parts > 1) {
       PROA_TRY(decide_fusion(job));
       if (job.kernel == nullptr) return {};
+    } else if (is_copy(plan_.graph, job.step->node)) {
+      // Its one kernel copies what nothing else can compute with, a timer neither.
     } else if (!options_.time_candidates) {
       PROA_TRY(take_first(job));
     } else if (!job.candidates.empty()) {
       PROA_TRY(time_all(job));
     }
-    if (job.kernel == nullptr) PROA_TRY(take_plain(job));
-    // What was not timed is no result to keep.
-    if (options_.time_candidates) {
+    // What was not timed is no result to keep, nor what a failure left: it may work the next time.
+    const bool found = job.kernel != nullptr;
+    if (!found) PROA_TRY(take_plain(job));
+    if (options_.time_candidates && found) {
       cache_.put(device_.environment, job.step->signature, job.choice);
     }
     job.candidates.clear();
@@ -231,12 +244,13 @@ class Chooser {
   Status take_first(Job& job) {
     const Node& node = job.step->node;
     PROA_ASSIGN(CandidateTimer timer,
-                CandidateTimer::create(plan_.graph, node, job.parts, libraries_));
+                CandidateTimer::create(plan_.graph, node, job.parts,
+                                       CandidateTimer::Operands::kOneSet, libraries_));
     for (Implementation implementation : implementations_to_try(job, options_.avoid)) {
       const auto variants = maker_of(implementation).variants(plan_.graph, node, libraries_);
       if (!variants) continue;
       for (std::size_t i = 0; i < std::min(kFirstVariants, variants->size()); ++i) {
-        Candidate candidate{{implementation, (*variants)[i], 0}, nullptr};
+        Candidate candidate{{implementation, (*variants)[i], 0}};
         build_candidate(plan_.graph, *job.step, candidate, libraries_);
         if (candidate.kernel == nullptr) continue;
         ++built_;
@@ -256,7 +270,7 @@ class Chooser {
 
   // What is left when no fast kernel built, ran or agreed.
   Status take_plain(Job& job) {
-    Candidate plain{{Implementation::kReference, "", 0}, nullptr};
+    Candidate plain{{Implementation::kReference, "", 0}};
     if (!options_.avoid.contains(Implementation::kReference) && allows(*job.step, plain.choice)) {
       build_candidate(plan_.graph, *job.step, plain, libraries_);
     }
@@ -291,7 +305,8 @@ class Chooser {
 
   Status time_all(Job& job) {
     PROA_ASSIGN(CandidateTimer timer,
-                CandidateTimer::create(plan_.graph, job.step->node, job.parts, libraries_));
+                CandidateTimer::create(plan_.graph, job.step->node, job.parts,
+                                       CandidateTimer::Operands::kRotated, libraries_));
     float best = kNoLimit;
     for (Candidate& candidate : job.candidates) {
       PROA_ASSIGN(candidate.choice.microseconds,
@@ -346,8 +361,9 @@ class Chooser {
       const Fusion& fusion = plan_.fusions[i];
       const Job& job = jobs_.at(fusion.step.signature);
       float gain = -job.choice.microseconds;
-      for (std::size_t j = 0; j < fusion.count; ++j) {
-        gain += apart.choices[fusion.first + j].microseconds;
+      for (std::size_t j = fusion.first; j < fusion.first + fusion.count; ++j) {
+        const float step = apart.choices[j].microseconds;
+        gain += step > 0 ? step : kNoLimit;  // only the plain kernel was left, untimed
       }
       if (job.kernel != nullptr && gain >= 0) gains.emplace_back(-gain, i);
     }

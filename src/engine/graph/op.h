@@ -16,7 +16,7 @@ namespace proa::engine {
 // Tensors are dense and row-major in the order of their shape; another memory order is another
 // shape, reached by an explicit Transpose. Convolutions and pools take [N,C,H,W] with weights
 // [K,C/groups,R,S], or [N,H,W,C] with weights [K,R,S,C/groups], as `layout` says.
-// Inputs in [] may be absent (kNoValue). To add an operator: docs/engine.md.
+// Inputs in [] may be absent (kNoValue). To add an operator: HACKING.md.
 
 using Dims = std::vector<std::int64_t>;
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "engine/passes/match.h"
 
 namespace proa::engine {
 namespace {
@@ -43,6 +44,17 @@ std::span<std::byte> HostExecutor::bytes_of(ValueId id,
   return std::span(arena_).subspan(storage.offset, plan_.graph.value(id).bytes());
 }
 
+std::span<const std::byte> HostExecutor::read_bytes(
+    ValueId id, std::span<const std::span<const std::byte>> inputs,
+    std::span<const std::span<std::byte>> outputs) {
+  const Storage& storage = plan_.storage_of(id);
+  if (storage.place == Storage::Place::kConstant) {
+    return plan_.graph.values[storage.index].constant->bytes();
+  }
+  if (storage.place == Storage::Place::kInput) return inputs[storage.index];
+  return bytes_of(id, outputs);
+}
+
 HostTensor HostExecutor::read(ValueId id, std::span<const std::span<const std::byte>> inputs,
                               std::span<const std::span<std::byte>> outputs) {
   const Value& value = plan_.graph.value(id);
@@ -52,10 +64,7 @@ HostTensor HostExecutor::read(ValueId id, std::span<const std::span<const std::b
     // A reshape of a constant shares its numbers under its own shape.
     return {value.shape, constants_[storage.index].data};
   }
-  if (storage.place == Storage::Place::kInput) {
-    return {value.shape, unpack_floats(value.type, inputs[storage.index], count)};
-  }
-  return {value.shape, unpack_floats(value.type, bytes_of(id, outputs), count)};
+  return {value.shape, unpack_floats(value.type, read_bytes(id, inputs, outputs), count)};
 }
 
 Status HostExecutor::run(std::span<const std::span<const std::byte>> inputs,
@@ -64,6 +73,11 @@ Status HostExecutor::run(std::span<const std::span<const std::byte>> inputs,
   PROA_TRY(check_sizes(plan_.graph, plan_.graph.outputs, outputs, "output"));
   std::ranges::fill(arena_, std::byte{0xff});  // NaN: what nobody wrote shows in the answer
   for (const Step& step : plan_.steps) {
+    if (is_copy(plan_.graph, step.node)) {
+      std::ranges::copy(read_bytes(step.node.input(0), inputs, outputs),
+                        bytes_of(step.node.output(), outputs).begin());
+      continue;
+    }
     std::vector<HostTensor> tensors(step.node.inputs.size());
     std::vector<const HostTensor*> pointers(step.node.inputs.size(), nullptr);
     for (std::size_t i = 0; i < tensors.size(); ++i) {

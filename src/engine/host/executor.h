@@ -23,6 +23,9 @@ class HostExecutor {
 
  private:
   std::span<std::byte> bytes_of(ValueId id, std::span<const std::span<std::byte>> outputs);
+  std::span<const std::byte> read_bytes(ValueId id,
+                                        std::span<const std::span<const std::byte>> inputs,
+                                        std::span<const std::span<std::byte>> outputs);
   HostTensor read(ValueId id, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs);
 

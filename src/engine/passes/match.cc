@@ -35,6 +35,12 @@ Activation* fused_activation(Op& op) {
 bool has_residual(const Node& node) { return node.input(3) != kNoValue; }
 bool is_identity(const Activation& act) { return act.function == Function::kIdentity; }
 
+bool is_copy(const Graph& graph, const Node& node) {
+  const auto* unary = std::get_if<Unary>(&node.op);
+  return unary != nullptr && is_identity(unary->act) &&
+         graph.value(node.input(0)).type == graph.value(node.output()).type;
+}
+
 bool is_open_linear(const Node& node) {
   if (has_residual(node)) return false;
   if (const auto* conv = std::get_if<Conv>(&node.op)) return is_identity(conv->act);

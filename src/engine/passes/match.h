@@ -24,6 +24,8 @@ Activation* fused_activation(Op& op);
 
 bool has_residual(const Node& node);
 bool is_identity(const Activation& act);
+// Hands its input on as it is, perhaps under another shape: bytes, whatever their type.
+bool is_copy(const Graph& graph, const Node& node);
 
 // `node` is a Conv or MatMul whose result may still be scaled, shifted or added to: nothing but a
 // bias is fused into it yet.

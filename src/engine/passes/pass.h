@@ -27,7 +27,7 @@ struct Pass {
   Result<std::size_t> (*run)(Graph& graph, const PassOptions& options);
 };
 
-// All passes of the engine in their order. To add one: docs/engine.md.
+// All passes of the engine in their order. To add one: HACKING.md.
 std::span<const Pass> standard_passes();
 
 // The pass of that name in the standard list, or null.

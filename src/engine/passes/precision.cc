@@ -78,12 +78,7 @@ class Lowering {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       ValueId& id = node.inputs[i];
       if (id == kNoValue || graph_.value(id).type != DataType::kFp32) continue;
-      // A convert reads what there is; a pack too.
-      if (std::holds_alternative<Convert>(node.op) || stays_fp32(node, i)) {
-        PROA_ASSIGN(id, as_type(id, DataType::kFp32));
-      } else {
-        PROA_ASSIGN(id, as_type(id, wanted));
-      }
+      PROA_ASSIGN(id, as_type(id, stays_fp32(node, i) ? DataType::kFp32 : wanted));
     }
     if (!half) {
       graph_.nodes.push_back(std::move(node));

@@ -22,7 +22,6 @@ class Widening {
       if (moved == wide_.end()) continue;
       const Value original = graph_.value(output);
       PROA_ASSIGN(output, graph_.add_node(Convert{original.type}, {moved->second}, original.name));
-      graph_.value(output).name = original.name;
     }
     return changes_;
   }

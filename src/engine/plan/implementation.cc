@@ -328,6 +328,7 @@ Reason decline_stem(const Graph& graph, const Node& node, const Target& target) 
 }
 
 Reason decline_reference(const Graph& graph, const Node& node, const Target&) {
+  if (is_copy(graph, node)) return {};
   const Value& output = graph.value(node.output());
   if (output.shape.rank() > 6) return "takes at most 6 dimensions";
   if (std::holds_alternative<BatchNorm>(node.op)) return "batch normalisation must be folded";

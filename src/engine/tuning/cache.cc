@@ -1,5 +1,7 @@
 #include "engine/tuning/cache.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/owned_fd.h"
 #include "fmt/core.h"
 
 namespace proa::engine {
@@ -30,6 +33,15 @@ std::vector<std::string> split(std::string_view line, char separator) {
     if (end == std::string_view::npos) return parts;
     begin = end + 1;
   }
+}
+
+// Until it goes; nobody else who asks so has the folder meanwhile. Without effect where it cannot
+// be opened: writing says why.
+OwnedFd lock_folder_of(const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  OwnedFd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.get() >= 0) ::flock(lock.get(), LOCK_EX);
+  return lock;
 }
 
 }  // namespace
@@ -84,7 +96,7 @@ std::optional<Choice> TuningCache::find(const std::string& environment,
 
 void TuningCache::put(const std::string& environment, const std::string& signature, Choice choice) {
   choices_[{environment, signature}] = std::move(choice);
-  changed_ = true;
+  unsaved_.insert({environment, signature});
 }
 
 std::string TuningCache::print() const {
@@ -97,7 +109,16 @@ std::string TuningCache::print() const {
   return text;
 }
 
-Status TuningCache::save_file(const std::filesystem::path& path) const {
+Status TuningCache::save_file(const std::filesystem::path& path) {
+  const OwnedFd lock = lock_folder_of(path);
+  PROA_ASSIGN(TuningCache now, load_file(path));
+  for (const Key& key : unsaved_) now.choices_[key] = choices_[key];
+  PROA_TRY(now.replace_file(path));
+  *this = std::move(now);
+  return {};
+}
+
+Status TuningCache::replace_file(const std::filesystem::path& path) const {
   std::filesystem::path fresh = path;
   fresh += fmt::format(".{}.new", ::getpid());  // of this process alone
   std::ofstream out(fresh, std::ios::trunc);

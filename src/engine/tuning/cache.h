@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,18 +37,24 @@ class TuningCache {
   std::optional<Choice> find(const std::string& environment, const std::string& signature) const;
   void put(const std::string& environment, const std::string& signature, Choice choice);
   std::size_t size() const { return choices_.size(); }
-  // Something was put since it was read.
-  bool changed() const { return changed_; }
+  // Something was put since it was read or saved.
+  bool changed() const { return !unsaved_.empty(); }
 
   std::string print() const;
-  // Replaces the file in one step, so that a reader never sees half of it. Errors:
+  // Adds what was put to the file, and takes over what others have put there meanwhile: models that
+  // are tuned at the same time, in this process or another, lose nothing of each other's. The file
+  // is replaced in one step, so that a reader never sees half of it. Errors: as load_file();
   // kFailedPrecondition with the path and the reason.
-  Status save_file(const std::filesystem::path& path) const;
+  Status save_file(const std::filesystem::path& path);
 
  private:
-  std::map<std::pair<std::string, std::string>, Choice> choices_;
+  Status replace_file(const std::filesystem::path& path) const;
+
+  using Key = std::pair<std::string, std::string>;
+
+  std::map<Key, Choice> choices_;
+  std::set<Key> unsaved_;
   std::vector<std::string> unknown_lines_;
-  bool changed_ = false;
 };
 
 }  // namespace proa::engine

@@ -62,6 +62,27 @@ TEST(TuningCacheTest, FilesThatCannotBeReadOrWrittenAreNamed) {
   EXPECT_THAT(written.error().message, HasSubstr("no/such/folder"));
 }
 
+TEST(TuningCacheTest, ModelsThatAreTunedAtTheSameTimeLoseNothing) {
+  const std::string path = testing::TempDir() + "/tuned_together.txt";
+  std::filesystem::remove(path);
+  TuningCache one, other;
+  one.put("H200", "conv(x)", {Implementation::kCublasLt, "1", 1});
+  other.put("H200", "conv(y)", {Implementation::kCublasLt, "2", 2});
+  ASSERT_TRUE(one.save_file(path));
+  ASSERT_TRUE(other.save_file(path));
+  EXPECT_FALSE(other.changed());
+  EXPECT_TRUE(other.find("H200", "conv(x)"));
+  const auto both = TuningCache::load_file(path);
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(both->size(), 2u);
+  // What is newer stands, and only what was put is written.
+  other.put("H200", "conv(x)", {Implementation::kCublasLt, "3", 3});
+  ASSERT_TRUE(other.save_file(path));
+  one.put("H200", "conv(z)", {});
+  ASSERT_TRUE(one.save_file(path));
+  EXPECT_EQ(one.find("H200", "conv(x)")->variant, "3");
+}
+
 TEST(TuningCacheTest, ABrokenLineIsNamed) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"# fine\na\tb\tcublaslt\tx", "line 2: wanted 5 fields"},

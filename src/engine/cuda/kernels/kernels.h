@@ -12,8 +12,9 @@ namespace proa::engine::cuda {
 
 // Launchers of the engine's own kernels: plain functions that put one kernel on a stream. Pointers
 // are device memory, dense, 16-byte aligned; the result is what the launch returned. All may be
-// captured into a graph, and may start before the kernel in front has ended (they wait for it
-// themselves): programmatic dependent launch, worth 10 to 20 % of a network at batch 1.
+// captured into a graph, and all but those of clusters (few_pixels) may start before the kernel in
+// front has ended (they wait for it themselves): programmatic dependent launch, worth 10 to 20 % of
+// a network at batch 1.
 // This header is read by nvcc as C++20.
 
 enum class Number : std::uint8_t { kHalf, kFloat, kUint8, kInt8, kInt32, kInt64 };
