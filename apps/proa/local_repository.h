@@ -28,8 +28,8 @@ class LocalRepository {
 
  private:
   TimerThread timer_;
+  backends::BackendList backends_;  // outlives the models, the last of which the reaper ends
   core::Reaper reaper_;
-  backends::BackendList backends_;
   lifecycle::ModelRepository repository_;
 };
 

@@ -32,8 +32,8 @@ class LocalRuntime {
 
  private:
   TimerThread timer_;
+  backends::BackendList backends_;  // outlives the models, the last of which the reaper ends
   core::Reaper reaper_;
-  backends::BackendList backends_;
   std::vector<std::vector<std::string>> labels_;
   std::shared_ptr<core::Model> model_;
 };

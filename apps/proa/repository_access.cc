@@ -53,6 +53,7 @@ void RepositoryAccess::load(const std::string& name, std::string config_json,
   if (allowed) allowed = check_mode();
   if (!allowed) return done(std::move(allowed));
   lifecycle::LoadRequest request;
+  request.by_model = true;
   if (!config_json.empty()) request.config_json = std::move(config_json);
   for (File& file : files) {
     request.files.push_back({std::move(file.path), std::move(file.content)});
@@ -60,11 +61,11 @@ void RepositoryAccess::load(const std::string& name, std::string config_json,
   repository_.load(name, std::move(request), std::move(done));
 }
 
-Status RepositoryAccess::unload(const std::string& name) {
+Status RepositoryAccess::unload(const std::string& name, bool with_steps) {
   const Use use(*this);
   PROA_TRY(use.status());
   PROA_TRY(check_mode());
-  return repository_.unload(name);
+  return repository_.unload(name, with_steps);
 }
 
 }  // namespace proa

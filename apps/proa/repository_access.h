@@ -18,7 +18,7 @@ class RepositoryAccess final : public core::ModelAccess {
   Status ready(std::string_view name, std::string_view version) const override;
   void load(const std::string& name, std::string config_json, std::vector<File> files,
             Done done) override;
-  Status unload(const std::string& name) override;
+  Status unload(const std::string& name, bool with_steps) override;
 
   // Waits for calls under way; refuses those that come after.
   void close() PROA_EXCLUDES(mutex_);

@@ -31,13 +31,13 @@ Server::Server(const ServeOptions& options, OnLoaded on_loaded)
       frontend_(frontend_context()),
       loops_(net::LoopGroup::Options{.loops = options.loops}),
       access_(repository_),
-      reaper_(release_free_memory),
       backends_(backends::Context{.timer = &timer_,
                                   .gpu_tuning_cache = options.gpu_tuning_cache,
                                   .gpu_memory_limits = options.gpu_memory_limits,
                                   .shared_memory = shared_memory_,
                                   .models = &access_,
                                   .metrics = custom_metrics_.get()}),
+      reaper_(release_free_memory),
       repository_(repository_options(std::move(on_loaded))) {}
 
 Server::~Server() {
@@ -145,6 +145,7 @@ Status Server::start() {
 bool Server::stop(std::chrono::seconds timeout) {
   const TimePoint deadline = deadline_after(steady_clock().now(), timeout);
   frontend_.begin_shutdown();
+  repository_.begin_shut_down();
   const std::size_t cut = loops_.drain(deadline);
   if (cut > 0) log::warn("{} connection(s) had to be cut after {} s", cut, timeout.count());
   const bool answered = repository_.shut_down(deadline);

@@ -66,8 +66,8 @@ class Server {
   net::LoopGroup loops_;          // outlives the models that answer into it
   TimerThread timer_;
   RepositoryAccess access_;  // models use it as long as they live
+  backends::BackendList backends_;  // outlives the models, the last of which the reaper ends
   core::Reaper reaper_;
-  backends::BackendList backends_;
   lifecycle::ModelRepository repository_;
   std::atomic<bool> stop_sweeping_ = false;
   std::thread sweeper_;  // removes temporary folders of killed servers

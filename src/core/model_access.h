@@ -34,8 +34,9 @@ class ModelAccess {
   // loaded by request, and the load's own.
   virtual void load(const std::string& name, std::string config_json, std::vector<File> files,
                     Done done) = 0;
-  // Begins to take the model down. Errors: as load().
-  virtual Status unload(const std::string& name) = 0;
+  // Begins to take the model down; `with_steps`: of an ensemble also the steps that were loaded
+  // because of it alone. Errors: as load().
+  virtual Status unload(const std::string& name, bool with_steps) = 0;
 };
 
 // How deep requests may lie in each other: a model asks a model, which asks a model ... The request

@@ -136,16 +136,18 @@ bool Catalog::recheck(std::string_view name) {
   }
   bool any = false;
   for (const ModelPtr& model : models) {
-    const Status health = model->health();  // asks other models, so not under the lock
+    // Asks other models, so not under the lock. How well they are changes without a load, and nobody
+    // would ask again: that is for Model::health().
+    const auto pinned = model->pin(0);
     MutexLock lock(mutex_);
     const auto record = records_.find(name);
     if (record == records_.end()) return any;
     const auto found = record->second.versions.find(model->version());
     if (found == record->second.versions.end() || found->second.model != model) continue;
     Version& version = found->second;
-    const std::string reason = health ? std::string() : health.error().message;
-    const VersionState state = health ? VersionState::kReady : VersionState::kUnavailable;
-    if (version.state == state && (health || version.reason == reason)) continue;
+    const std::string reason = pinned ? std::string() : pinned.error().message;
+    const VersionState state = pinned ? VersionState::kReady : VersionState::kUnavailable;
+    if (version.state == state && (pinned || version.reason == reason)) continue;
     any |= version.state != state;
     version.state = state;
     version.reason = reason;
@@ -235,6 +237,8 @@ Status Catalog::retire(std::string_view name, const std::string& reason, Afterwa
     }
     dropped = take_out(found->first, found->second, reason);
     for (auto& [number, version] : found->second.versions) {
+      // A load that was given up has left its versions LOADING.
+      if (version.state == VersionState::kLoading) version.state = VersionState::kUnavailable;
       if (version.state == VersionState::kUnavailable) version.reason = reason;
     }
     found->second.state = VersionState::kUnavailable;

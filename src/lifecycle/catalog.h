@@ -95,9 +95,9 @@ class Catalog : public std::enable_shared_from_this<Catalog> {
   // Some version is in memory: ready, or held back by recheck().
   bool has_loaded(std::string_view name) const PROA_EXCLUDES(mutex_);
 
-  // Asks the model's versions whether they can answer (Model::health). One that cannot is held
-  // back: UNAVAILABLE with the reason, although in memory, until it can again; requests that have
-  // found it go on. True when one became ready or is not ready any more.
+  // Asks the versions of an ensemble whether their steps are there and fit (Model::pin). One whose
+  // do not is held back: UNAVAILABLE with the reason, although in memory, until they do; requests
+  // that have found it go on. True when one became ready or is not ready any more.
   bool recheck(std::string_view name) PROA_EXCLUDES(mutex_);
   // All versions that are ready, in order.
   std::vector<ModelPtr> ready_models() const PROA_EXCLUDES(mutex_);

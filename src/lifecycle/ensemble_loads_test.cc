@@ -244,6 +244,74 @@ TEST_F(EnsembleLoadsTest, AWaitingLoadEndsWhenItsEnsembleIsUnloaded) {
   EXPECT_FALSE(repository->find("chain", ""));
 }
 
+TEST_F(EnsembleLoadsTest, AGivenUpLoadLoadsNoSteps) {
+  add_model("chain", chain({"step"}));
+  for (const char* name : {"step", "busy", "last"}) add_model(name);
+  auto options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.load_threads = 1;
+  ModelRepository repository(std::move(options));
+  ASSERT_TRUE(repository.start());
+  backend_.hold("busy");
+  repository.load("busy", {}, [](const Status&) {});
+  backend_.wait_for_load("busy");
+  std::promise<Status> ended;
+  repository.load("chain", {}, [&](Status status) { ended.set_value(std::move(status)); });
+  ASSERT_TRUE(repository.unload("chain"));
+  backend_.release("busy");
+  EXPECT_THAT(ended.get_future().get().error().message, HasSubstr("unloaded before its steps"));
+  ASSERT_TRUE(load(repository, "last"));  // behind whatever the ensemble asked for
+  EXPECT_EQ(backend_.loads("step"), 0);
+}
+
+TEST_F(EnsembleLoadsTest, AStartThatAClientGivesUpIsNoFailure) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  backend_.hold("step");
+  std::promise<LoadSummary> told;
+  auto options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.startup_models = {"chain"};
+  options.on_loaded = [&](const LoadSummary& end) { told.set_value(end); };
+  ModelRepository repository(std::move(options));
+  ASSERT_TRUE(repository.start());
+  backend_.wait_for_load("step");
+  ASSERT_TRUE(repository.unload("chain"));
+  const LoadSummary summary = told.get_future().get();
+  backend_.release("step");
+  EXPECT_EQ(summary.ready, 0u);
+  EXPECT_THAT(summary.failed, testing::IsEmpty());
+}
+
+TEST_F(EnsembleLoadsTest, AStepThatIsUnwellDoesNotHoldItsEnsembleBack) {
+  add_model("chain", chain({"unwell", "other"}));
+  add_model("unwell",
+            "backend: 'scripted' parameters { key: 'lost' value { string_value: '' } }");
+  add_model("other");
+  const auto repository = start(ControlMode::kExplicit, {"*"});
+  temp_.write("repo/other/labels.txt", "new");
+  ASSERT_TRUE(load(*repository, "other"));  // ensembles are told before it answers
+  EXPECT_TRUE(repository->find("chain", ""));
+  EXPECT_THAT(repository->model_ready("chain", "").error().message, HasSubstr("device is gone"));
+}
+
+TEST_F(EnsembleLoadsTest, AStepThatWasAskedForLastStaysWhenItsEnsembleGoes) {
+  add_model("chain", chain({"step"}));
+  add_model("step");
+  const auto repository = start(ControlMode::kExplicit, {});
+  backend_.hold("step");
+  repository->load("step", {}, [](const Status&) {});
+  backend_.wait_for_load("step");
+  ASSERT_TRUE(repository->unload("step"));
+  std::promise<Status> again;
+  repository->load("step", {}, [&](Status status) { again.set_value(std::move(status)); });
+  backend_.release("step");
+  ASSERT_TRUE(again.get_future().get());
+  ASSERT_TRUE(load(*repository, "chain"));
+  ASSERT_TRUE(repository->unload("chain", true));
+  wait_for(*repository, {"chain/1 UNAVAILABLE", "step/1 READY"});
+}
+
 TEST_F(EnsembleLoadsTest, WhatComesAfterAWaitingLoadDecides) {
   add_model("chain", chain({"step"}));
   add_model("step");

@@ -8,8 +8,9 @@ void KeyedJobs::post(const std::string& key, Job job, Job afterwards) {
   MutexLock lock(mutex_);
   const auto [line, is_new] = waiting_.try_emplace(key);
   line->second.entries.push_back({std::move(job), std::move(afterwards)});
+  if (is_new) line->second.hold = Hold::kHeld;
   lock.unlock();
-  if (is_new) pool_.post([this, key] { drain(key); });
+  if (is_new) pool_.post([this, key] { begin(key); });
 }
 
 void KeyedJobs::run_or_post(const std::string& key, Job job) {
@@ -21,7 +22,7 @@ void KeyedJobs::run_or_post(const std::string& key, Job job) {
   }
   lock.unlock();
   job();
-  if (go_on(key)) pool_.post([this, key] { drain(key); });
+  if (go_on(key, Hold::kHeld)) pool_.post([this, key] { begin(key); });
 }
 
 void KeyedJobs::run_between(const std::string& key, Job job) {
@@ -35,7 +36,7 @@ void KeyedJobs::run_between(const std::string& key, Job job) {
   if (!is_new) line.hold = Hold::kAsked;
   lock.unlock();
   job();
-  if (go_on(key)) pool_.post([this, key] { drain(key); });
+  if (go_on(key, Hold::kHeld)) pool_.post([this, key] { begin(key); });
 }
 
 void KeyedJobs::hold(const std::string& key) {
@@ -47,9 +48,20 @@ void KeyedJobs::resume(const std::string& key) {
   MutexLock lock(mutex_);
   Line& line = waiting_.at(key);
   const bool held = line.hold == Hold::kHeld;
-  line.hold = held ? Hold::kNone : Hold::kResumed;
+  if (!held) line.hold = Hold::kResumed;
   lock.unlock();
-  if (held) pool_.post([this, key] { drain(key); });
+  if (held) pool_.post([this, key] { begin(key); });
+}
+
+void KeyedJobs::begin(const std::string& key) {
+  {
+    MutexLock lock(mutex_);
+    Line& line = waiting_.at(key);
+    const bool held = line.hold == Hold::kHeld;
+    line.hold = held ? Hold::kNone : Hold::kResumed;
+    if (!held) return;
+  }
+  drain(key);
 }
 
 void KeyedJobs::drain(const std::string& key) {
@@ -59,7 +71,7 @@ void KeyedJobs::drain(const std::string& key) {
     entry.job();
     const bool ended = !put_back(key, entry);
     entry.job = nullptr;
-    more = go_on(key);
+    more = go_on(key, Hold::kNone);
     if (ended && entry.afterwards) entry.afterwards();
   }
 }
@@ -80,7 +92,7 @@ bool KeyedJobs::put_back(const std::string& key, Entry& entry) {
   return true;
 }
 
-bool KeyedJobs::go_on(const std::string& key) {
+bool KeyedJobs::go_on(const std::string& key, Hold next) {
   MutexLock lock(mutex_);
   Line& line = waiting_.at(key);
   while (!line.between.empty()) {
@@ -95,7 +107,7 @@ bool KeyedJobs::go_on(const std::string& key) {
     line.hold = Hold::kHeld;
     return false;
   }
-  line.hold = Hold::kNone;
+  line.hold = next;
   const bool more = !line.entries.empty();
   if (!more) waiting_.erase(key);
   return more;

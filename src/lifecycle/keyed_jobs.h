@@ -22,6 +22,9 @@ class KeyedJobs {
   // `name` and `max_threads`: see WorkerPool.
   KeyedJobs(std::string name, int max_threads) : pool_(std::move(name), max_threads) {}
 
+  // See WorkerPool::allow.
+  void allow(int more) { pool_.allow(more); }
+
   // `afterwards`, unless null, runs on the same thread when the job no longer counts: what it
   // tells others to post comes right after the jobs that are there.
   void post(const std::string& key, Job job, Job afterwards = nullptr) PROA_EXCLUDES(mutex_);
@@ -44,7 +47,7 @@ class KeyedJobs {
   enum class Hold : std::uint8_t {
     kNone,
     kAsked,    // somebody runs a job of the key still
-    kHeld,     // nobody does; the one that holds its place is the first entry
+    kHeld,     // nobody does: the first entry holds its place, or waits for a thread
     kResumed,  // while somebody ran one
   };
   struct Line {
@@ -53,13 +56,16 @@ class KeyedJobs {
     Hold hold = Hold::kNone;
   };
 
+  // Runs the line's jobs, or leaves that to him who runs one between them just now.
+  void begin(const std::string& key) PROA_EXCLUDES(mutex_);
   // Runs jobs of the key until there are none.
   void drain(const std::string& key) PROA_EXCLUDES(mutex_);
   Entry take(const std::string& key) PROA_EXCLUDES(mutex_);
   // Puts the job back that has run, if it asked for that.
   bool put_back(const std::string& key, Entry& entry) PROA_EXCLUDES(mutex_);
-  // For him whose job has ended: runs those between; then whether to run the next.
-  bool go_on(const std::string& key) PROA_EXCLUDES(mutex_);
+  // For him whose job has ended: runs those between; then whether there is a next one, for him
+  // (kNone) or for a thread that is to come (kHeld).
+  bool go_on(const std::string& key, Hold next) PROA_EXCLUDES(mutex_);
 
   Mutex mutex_;
   // A line: somebody runs jobs of that key, or one is held; those that wait for it.

@@ -55,6 +55,57 @@ TEST(KeyedJobsTest, ShortJobsRunOnTheCallersThreadUnlessTheirKeyIsBusy) {
   EXPECT_THAT(order, testing::ElementsAre("long", "short"));
 }
 
+TEST(KeyedJobsTest, WhoseTurnDoesNotMatterOvertakesWhatHasNotBegun) {
+  std::promise<void> begun, release, passed;
+  std::vector<std::string> order;
+  {
+    KeyedJobs jobs("test", 1);
+    jobs.post("b", [&] {
+      begun.set_value();
+      release.get_future().wait();
+    });
+    begun.get_future().wait();
+    jobs.post("a", [&] { order.emplace_back("queued"); });
+    std::thread::id ran_on;
+    jobs.run_between("a", [&] {
+      ran_on = std::this_thread::get_id();
+      order.emplace_back("between");
+      // "a" has its turn, and leaves it to the one that is between.
+      release.set_value();
+      jobs.post("c", [&] { passed.set_value(); });
+      passed.get_future().wait();
+      jobs.run_between("a", [&] { order.emplace_back("another"); });
+    });
+    EXPECT_EQ(ran_on, std::this_thread::get_id());
+  }
+  EXPECT_THAT(order, testing::ElementsAre("between", "another", "queued"));
+}
+
+TEST(WorkerPoolTest, AJobMayWaitForAnotherWhereOneMoreIsAllowed) {
+  WorkerPool pool("test", 1);
+  std::promise<void> inner, outer;
+  pool.post([&] {
+    pool.allow(1);
+    pool.post([&] { inner.set_value(); });
+    inner.get_future().wait();
+    pool.allow(-1);
+    outer.set_value();
+  });
+  outer.get_future().wait();
+  // And one at a time again.
+  std::atomic<int> side_by_side = 0, most = 0;
+  std::promise<void> last;
+  for (int i = 0; i < 100; ++i) {
+    pool.post([&, i] {
+      most = std::max(most.load(), ++side_by_side);
+      --side_by_side;
+      if (i == 99) last.set_value();
+    });
+  }
+  last.get_future().wait();
+  EXPECT_EQ(most, 1);
+}
+
 TEST(KeyedJobsTest, AJobMayPostAnotherOfItsKey) {
   std::atomic<int> ran = 0;
   {

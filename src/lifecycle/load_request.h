@@ -16,6 +16,7 @@ struct LoadRequest {
   std::optional<std::string> config_json;
   // Instead of the whole folder; they need a configuration.
   std::vector<File> files;
+  bool by_model = false;  // asked for by a model, which may keep a load thread until it has ended
 };
 
 }  // namespace proa::lifecycle

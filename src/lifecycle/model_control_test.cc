@@ -134,7 +134,14 @@ TEST_F(ExplicitModeTest, NothingIsKeptOfAModelThatIsNowhere) {
 
 TEST_F(ExplicitModeTest, LoadsAndUnloadsThatWaitAreBounded) {
   add_model("m");
-  const auto repository = started();
+  constexpr std::size_t kNames = ModelRepository::kMostRequests / ModelRepository::kMostRequestsOfOne;
+  const auto name = [](std::size_t i) { return fmt::format("x{}", i % kNames); };
+  for (std::size_t i = 0; i < kNames; ++i) add_model(name(i));
+  ModelRepository::Options options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.load_threads = 1;
+  const auto repository = std::make_unique<ModelRepository>(std::move(options));
+  ASSERT_TRUE(repository->start());
   backend_.hold("m");
   std::promise<Status> first;
   repository->load("m", {}, [&](Status status) { first.set_value(std::move(status)); });
@@ -146,21 +153,63 @@ TEST_F(ExplicitModeTest, LoadsAndUnloadsThatWaitAreBounded) {
                 HasSubstr(fmt::format("{} requests to load or unload models", waiting)));
   };
   for (std::size_t i = 1; i < ModelRepository::kMostRequests; ++i) {
-    ASSERT_TRUE(repository->unload("m"));
+    repository->load(name(i), {}, [](const Status&) {});
   }
   expect_refused(load(*repository, "m"), "10000");
   expect_refused(load(*repository, "other"), "10000");
   for (std::size_t i = 0; i < ModelRepository::kMoreUnloads; ++i) {
-    ASSERT_TRUE(repository->unload("m"));
+    ASSERT_TRUE(repository->unload(name(i)));
   }
   expect_refused(repository->unload("other"), "11000");
   backend_.release("m");
   EXPECT_TRUE(first.get_future().get());
-  wait_for(*repository, {"m/1 UNAVAILABLE"});
   Status again = error::unavailable("not asked yet");
-  while (!again && again.error().code == ErrorCode::kUnavailable) again = load(*repository, "m");
+  while (!again && again.error().code == ErrorCode::kUnavailable) again = load(*repository, "x0");
   EXPECT_TRUE(again);
-  EXPECT_THAT(states(*repository), ElementsAre("m/1 READY"));
+  EXPECT_TRUE(repository->find("m", ""));
+  EXPECT_TRUE(repository->find("x0", ""));
+}
+
+TEST_F(ExplicitModeTest, ManyRequestsForOneModelLeaveRoomForOthers) {
+  add_model("m");
+  add_model("other");
+  const auto repository = started();
+  backend_.hold("m");
+  repository->load("m", {}, [](const Status&) {});
+  backend_.wait_for_load("m");
+  for (std::size_t i = 1; i < ModelRepository::kMostRequestsOfOne; ++i) {
+    ASSERT_TRUE(repository->unload("m"));
+  }
+  const Status refused = load(*repository, "m");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("1000 of them for this one"));
+  EXPECT_TRUE(load(*repository, "other"));
+  EXPECT_TRUE(repository->unload("m"));
+  backend_.release("m");
+  wait_for(*repository, {"m/1 UNAVAILABLE", "other/1 READY"});
+}
+
+TEST_F(ExplicitModeTest, NoLoadBeginsOnceTheServerEnds) {
+  for (const char* name : {"a", "b", "c"}) add_model(name);
+  ModelRepository::Options options = this->options();
+  options.mode = ControlMode::kExplicit;
+  options.load_threads = 1;
+  options.startup_models = {"c"};
+  ModelRepository repository(std::move(options));
+  ASSERT_TRUE(repository.start());
+  ASSERT_TRUE(repository.wait_until_loaded(kNever));
+  backend_.hold("a");
+  repository.load("a", {}, [](const Status&) {});
+  backend_.wait_for_load("a");
+  std::promise<Status> queued;
+  repository.load("b", {}, [&](Status status) { queued.set_value(std::move(status)); });
+  repository.begin_shut_down();
+  EXPECT_TRUE(repository.find("c", ""));
+  backend_.release("a");
+  EXPECT_THAT(queued.get_future().get().error().message, HasSubstr("shutting down"));
+  EXPECT_EQ(backend_.loads("b"), 0);
+  EXPECT_TRUE(repository.shut_down(kNever));
 }
 
 TEST_F(ExplicitModeTest, ListingsThatWaitAreBounded) {

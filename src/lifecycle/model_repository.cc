@@ -97,9 +97,8 @@ Status ModelRepository::start() {
     MutexLock lock(mutex_);
     asked_for_.insert(names.begin(), names.end());
     for (const std::string& name : names) {
-      jobs.push_back(make_job_locked(name, {}, [this, name](const Status& status) {
-        first_load_ended(name, status.has_value());
-      }));
+      LoadJob& job = *jobs.emplace_back(make_job_locked(name, {}, nullptr));
+      job.done = [this, &job](const Status& status) { first_load_ended(job, status.has_value()); };
     }
   }
   for (auto& job : jobs) post(std::move(job));
@@ -168,6 +167,7 @@ Status ModelRepository::load_now(LoadJob& job) {
     MutexLock lock(mutex_);
     if (shutting_down_) return error::unavailable("the server is shutting down");
     if (has_waited && step_loads_.unload_pending(name)) {
+      job.given_up = true;
       return error::unavailable("model '{}' was unloaded before its steps were ready",
                                 log::printable(name));
     }
@@ -178,14 +178,19 @@ Status ModelRepository::load_now(LoadJob& job) {
   job.waits = loaded && *loaded == ModelUpdater::LoadEnd::kWaitsForSteps;
   const Status status = loaded ? Status() : Status(loaded.error());
   const bool nowhere = !status && !catalog_->has_ready(name) && is_nowhere(from, name);
-  if (nowhere && !job.request.files.empty()) {
-    // Otherwise clients could fill the index with names that nothing can ever be loaded from.
+  const bool went = options_.mode == ControlMode::kPoll && nowhere &&
+                    status.error().code == ErrorCode::kNotFound;
+  if (went || (nowhere && !job.request.files.empty())) {
+    // Otherwise clients could fill the index with names that nothing can ever be loaded from, and a
+    // folder that went before its first load would stay in it.
     (void)updater_.unload(name, Catalog::Afterwards::kForget);
   }
+  const bool forgotten = nowhere && !catalog_->has_loaded(name);
   {
     MutexLock lock(mutex_);
     --under_way_;
     if (nowhere) asked_for_.erase(name);
+    if (forgotten) step_loads_.forget(name);
     if (!status) {
       if (status.error().code != ErrorCode::kNotFound) ++counts_.failed;
     } else if (!job.waits) {
@@ -205,7 +210,6 @@ LoadCounts ModelRepository::load_counts() const {
 void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards afterwards) {
   {
     MutexLock lock(mutex_);
-    asked_for_.erase(name);
     missing_.erase(name);
     step_loads_.forget(name);
     step_loads_.end_unload(name);
@@ -229,15 +233,15 @@ void ModelRepository::unload_now(const std::string& name, Catalog::Afterwards af
                                 });
 }
 
-void ModelRepository::first_load_ended(const std::string& name, bool loaded) {
+void ModelRepository::first_load_ended(const LoadJob& job, bool loaded) {
   LoadSummary summary;
   bool in_time = true;  // otherwise models count as failed that were never tried
   {
     MutexLock lock(mutex_);
     if (loaded) {
       ++summary_.ready;
-    } else {
-      summary_.failed.push_back(name);
+    } else if (!job.given_up) {
+      summary_.failed.push_back(job.name);
     }
     if (--loading_ > 0) return;
     std::ranges::sort(summary_.failed);

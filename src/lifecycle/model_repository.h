@@ -25,7 +25,8 @@
 
 namespace proa::lifecycle {
 
-// How the first load of all models ended.
+// How the first load of all models ended; one that was unloaded before its steps were there counts
+// as neither.
 struct LoadSummary {
   std::size_t ready = 0;
   std::vector<std::string> failed;  // names, in order
@@ -80,7 +81,8 @@ class ModelRepository {
   // Of load() and unload() together: those that have not ended. Of list(): those that wait for the
   // disk.
   static constexpr std::size_t kMostRequests = 10'000;
-  static constexpr std::size_t kMoreUnloads = 1'000;  // beyond: they make room
+  static constexpr std::size_t kMostRequestsOfOne = 1'000;  // for one model
+  static constexpr std::size_t kMoreUnloads = 1'000;        // beyond either: they make room
   static constexpr std::size_t kMostListings = 1'000;
 
   explicit ModelRepository(Options options);
@@ -122,20 +124,23 @@ class ModelRepository {
   // the old versions. An ensemble is loaded when the loads of its steps have ended; in kExplicit
   // mode those that are not there are loaded for it. `done` is called on a load thread. Whether
   // clients may ask for it is for the front ends to know. Errors, at once: kUnavailable beyond
-  // kMostRequests.
+  // kMostRequests or kMostRequestsOfOne.
   void load(const std::string& name, LoadRequest request,
             std::move_only_function<void(Status)> done) PROA_EXCLUDES(mutex_);
   // Takes the model down, after the loads of it that were asked for before; returns before they and
   // its requests have ended. Nothing happens for models that are not loaded. `with_steps`: of an
   // ensemble also the steps that were loaded because of it alone. An ensemble whose step goes is
   // not ready until the step is back; one whose load waits for its steps waits no longer. Errors:
-  // kUnavailable beyond kMostRequests + kMoreUnloads.
+  // kUnavailable beyond kMoreUnloads more than load() takes.
   Status unload(const std::string& name, bool with_steps = false) PROA_EXCLUDES(mutex_);
 
   // Waits until the first load of every model has ended; false when `deadline` came first.
   bool wait_until_loaded(TimePoint deadline) PROA_EXCLUDES(mutex_);
 
-  // Begins no further load, refuses new requests, lets those in flight end until `deadline` (of the
+  // From now on no load begins, and the server is not ready; models serve on. Those that wait for a
+  // load hear of it at once.
+  void begin_shut_down() PROA_EXCLUDES(mutex_);
+  // begin_shut_down(), then refuses new requests, lets those in flight end until `deadline` (of the
   // machine's clock), then refuses what is still queued. True when all requests ended in time. What
   // loads under way bring is dropped.
   bool shut_down(TimePoint deadline) PROA_EXCLUDES(mutex_);
@@ -154,7 +159,7 @@ class ModelRepository {
   void post(StepLoads::JobPtr job);
   void run_load(const StepLoads::JobPtr& job) PROA_EXCLUDES(mutex_);
   Status load_now(LoadJob& job) PROA_EXCLUDES(mutex_);
-  Status check_room_locked(const std::string& name, std::size_t most) const PROA_REQUIRES(mutex_);
+  Status check_room_locked(const std::string& name, std::size_t more) const PROA_REQUIRES(mutex_);
   void end_request() PROA_EXCLUDES(mutex_);
   void take_down(const std::string& name, bool with_steps) PROA_EXCLUDES(mutex_);
   void post_unload(const std::string& name, Catalog::Afterwards afterwards) PROA_EXCLUDES(mutex_);
@@ -179,11 +184,12 @@ class ModelRepository {
   void load_for_others(const std::string& name) PROA_EXCLUDES(mutex_);
   std::vector<std::string> steps_to_unload(const std::string& ensemble) const PROA_EXCLUDES(mutex_);
 
-  void first_load_ended(const std::string& name, bool loaded) PROA_EXCLUDES(mutex_);
+  void first_load_ended(const LoadJob& job, bool loaded) PROA_EXCLUDES(mutex_);
   std::vector<VersionStatus> index_with_unknown() const PROA_EXCLUDES(mutex_);
 
   void poll() PROA_EXCLUDES(mutex_);
   void act(const PollPolicy::Actions& actions) PROA_EXCLUDES(mutex_);
+  std::set<std::string> busy_models() const PROA_EXCLUDES(mutex_);
   void stop_polling() PROA_EXCLUDES(mutex_);
 
   const Options options_;

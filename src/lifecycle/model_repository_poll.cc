@@ -21,7 +21,8 @@ void ModelRepository::poll() {
     if (shutting_down_) return;
     lock.unlock();
     if (auto looks = watch.look(folders())) {
-      const PollPolicy::Actions actions = policy.step(*std::move(looks), updater_.tried());
+      const std::set<std::string> busy = busy_models();  // first: what ends then has tried
+      const PollPolicy::Actions actions = policy.step(*std::move(looks), updater_.tried(), busy);
       look_again = actions.look_again;
       act(actions);
     }
@@ -49,12 +50,21 @@ void ModelRepository::act(const PollPolicy::Actions& actions) {
   }
 }
 
-void ModelRepository::stop_polling() {
+std::set<std::string> ModelRepository::busy_models() const {
+  MutexLock lock(mutex_);
+  return step_loads_.busy();
+}
+
+void ModelRepository::begin_shut_down() {
   {
     MutexLock lock(mutex_);
     shutting_down_ = true;
   }
   changed_.notify_all();
+}
+
+void ModelRepository::stop_polling() {
+  begin_shut_down();
   if (poller_.joinable()) poller_.join();
 }
 

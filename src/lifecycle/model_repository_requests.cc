@@ -9,31 +9,35 @@ namespace proa::lifecycle {
 
 // What clients ask for: how much of it may wait, and in which order it comes.
 
-Status ModelRepository::check_room_locked(const std::string& name, std::size_t most) const {
-  if (requests_ < most) return {};
+Status ModelRepository::check_room_locked(const std::string& name, std::size_t more) const {
+  const std::size_t own = step_loads_.waiting(name);
+  if (requests_ < kMostRequests + more && own < kMostRequestsOfOne + more) return {};
   return error::unavailable(
-      "model '{}': {} requests to load or unload models have not ended, and no more may wait; ask "
-      "again when some have",
-      log::printable(name), requests_);
+      "model '{}': {} requests to load or unload models have not ended, {} of them for this one, "
+      "and no more may wait; ask again when some have",
+      log::printable(name), requests_, own);
 }
 
 void ModelRepository::load(const std::string& name, LoadRequest request,
                            std::move_only_function<void(Status)> done) {
   const Status usable = storage::check_model_name(name);
+  const bool by_model = request.by_model;
   StepLoads::JobPtr job;
   MutexLock lock(mutex_);
-  if (Status room = check_room_locked(name, kMostRequests); !room) {
+  if (Status room = check_room_locked(name, 0); !room) {
     lock.unlock();
     return done(std::move(room));
   }
   ++requests_;
   if (usable) asked_for_.insert(name);  // nothing is kept of a name that no model can have
   job = make_job_locked(name, std::move(request),
-                        [this, done = std::move(done)](Status status) mutable {
+                        [this, by_model, done = std::move(done)](Status status) mutable {
+                          if (by_model) jobs_.allow(-1);
                           end_request();
                           done(std::move(status));
                         });
   lock.unlock();
+  if (by_model) jobs_.allow(1);
   post(std::move(job));
 }
 
@@ -45,7 +49,7 @@ void ModelRepository::end_request() {
 Status ModelRepository::unload(const std::string& name, bool with_steps) {
   {
     MutexLock lock(mutex_);
-    PROA_TRY(check_room_locked(name, kMostRequests + kMoreUnloads));
+    PROA_TRY(check_room_locked(name, kMoreUnloads));
   }
   take_down(name, with_steps);
   return {};
@@ -62,6 +66,7 @@ void ModelRepository::post_unload(const std::string& name, Catalog::Afterwards a
   {
     MutexLock lock(mutex_);
     ++requests_;
+    asked_for_.erase(name);  // now: the last one asked decides, also where it waits
     step_loads_.begin_unload(name);
   }
   resume_parked();

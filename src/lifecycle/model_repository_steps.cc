@@ -24,6 +24,8 @@ Result<bool> ModelRepository::steps_settled(const std::string& name,
     if (may_load && !step_loads_.has_waited(name)) {
       for (const std::string& step : steps) {
         if (step_loads_.pending(step) || catalog_->has_ready(step)) continue;
+        // To be unloaded next: it comes again at once, and load_now() gives it up.
+        if (step_loads_.unload_pending(name)) return false;
         needed.push_back(make_job_locked(step, {}, [](const Status&) {}));
       }
     }

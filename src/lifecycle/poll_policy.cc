@@ -30,14 +30,8 @@ PollAction decide(const ModelLook* loaded, const ModelLook* before, const ModelL
   return now == nullptr ? PollAction::kUnload : PollAction::kLoad;
 }
 
-bool PollPolicy::asked_before(const std::string& name, const ModelLook* look) {
-  const auto asked = asked_.find(name);
-  if (asked != asked_.end() && same(asked->second ? &*asked->second : nullptr, look)) return true;
-  asked_[name] = look != nullptr ? std::optional(*look) : std::nullopt;
-  return false;
-}
-
-PollPolicy::Actions PollPolicy::step(Looks now, const std::map<std::string, ModelLook>& loaded) {
+PollPolicy::Actions PollPolicy::step(Looks now, const std::map<std::string, ModelLook>& loaded,
+                                     const std::set<std::string>& busy) {
   std::set<std::string> names;
   for (const auto& item : loaded) names.insert(item.first);
   for (const auto& item : before_) names.insert(item.first);
@@ -50,16 +44,15 @@ PollPolicy::Actions PollPolicy::step(Looks now, const std::map<std::string, Mode
     const ModelLook* from = find(loaded, name, nullptr);
     switch (decide(from, find(before_, name, from), look)) {
       case PollAction::kNothing:
-        asked_.erase(name);
         break;
       case PollAction::kLookAgain:
         actions.look_again = true;
         break;
       case PollAction::kLoad:
-        if (!asked_before(name, look)) actions.load.push_back(name);
+        if (!busy.contains(name)) actions.load.push_back(name);
         break;
       case PollAction::kUnload:
-        if (!asked_before(name, nullptr)) actions.unload.push_back(name);
+        if (!busy.contains(name)) actions.unload.push_back(name);
         break;
     }
     if (look != nullptr) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,16 +37,13 @@ class PollPolicy {
     bool look_again = false;  // soon
   };
 
-  // `loaded` are the models that have been loaded or tried, with what that began from.
-  Actions step(Looks now, const std::map<std::string, ModelLook>& loaded);
+  // `loaded` are the models that have been loaded or tried, with what that began from; `busy` those
+  // that have a load or unload that has not ended, as of before: nothing more is asked for them.
+  Actions step(Looks now, const std::map<std::string, ModelLook>& loaded,
+               const std::set<std::string>& busy);
 
  private:
-  // Whether that action was asked for at this look before and has not begun since: loads wait for
-  // a free thread, and must not be asked for again at every look.
-  bool asked_before(const std::string& name, const ModelLook* look);
-
   Looks before_;  // none = it was not there; no entry = not looked at yet, so as it was loaded
-  Looks asked_;   // the look that a load was asked for at; none = an unload
 };
 
 }  // namespace proa::lifecycle

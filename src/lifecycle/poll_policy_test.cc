@@ -51,12 +51,12 @@ TEST(PollPolicyTest, RemembersWhatItSaw) {
   PollPolicy policy;
   const std::map<std::string, ModelLook> loaded = {{"old", kA}, {"gone", kA}, {"same", kA}};
   const auto looks = [] { return PollPolicy::Looks{{"new", kA}, {"old", kB}, {"same", kA}}; };
-  PollPolicy::Actions actions = policy.step(looks(), loaded);
+  PollPolicy::Actions actions = policy.step(looks(), loaded, {});
   EXPECT_THAT(actions.load, IsEmpty());
   EXPECT_THAT(actions.unload, IsEmpty());
   EXPECT_TRUE(actions.look_again);
 
-  actions = policy.step(looks(), loaded);
+  actions = policy.step(looks(), loaded, {});
   EXPECT_THAT(actions.load, ElementsAre("new", "old"));
   EXPECT_THAT(actions.unload, ElementsAre("gone"));
   EXPECT_FALSE(actions.look_again);
@@ -66,7 +66,7 @@ TEST(PollPolicyTest, LeavesModelsAloneThatCannotBeLookedAt) {
   PollPolicy policy;
   const std::map<std::string, ModelLook> loaded = {{"m", kA}};
   for (int i = 0; i < 3; ++i) {
-    const auto actions = policy.step({{"m", std::nullopt}}, loaded);
+    const auto actions = policy.step({{"m", std::nullopt}}, loaded, {});
     EXPECT_THAT(actions.unload, IsEmpty());
     EXPECT_THAT(actions.load, IsEmpty());
     EXPECT_FALSE(actions.look_again);
@@ -76,23 +76,23 @@ TEST(PollPolicyTest, LeavesModelsAloneThatCannotBeLookedAt) {
 TEST(PollPolicyTest, NeedsTwoLooksToBelieveThatAModelIsGone) {
   PollPolicy policy;
   const std::map<std::string, ModelLook> loaded = {{"m", kA}};
-  policy.step({{"m", kA}}, loaded);
-  EXPECT_THAT(policy.step({}, loaded).unload, IsEmpty());
-  EXPECT_THAT(policy.step({}, loaded).unload, ElementsAre("m"));
+  policy.step({{"m", kA}}, loaded, {});
+  EXPECT_THAT(policy.step({}, loaded, {}).unload, IsEmpty());
+  EXPECT_THAT(policy.step({}, loaded, {}).unload, ElementsAre("m"));
 }
 
-TEST(PollPolicyTest, AsksOnceForWhatHasNotBegunYet) {
+TEST(PollPolicyTest, AsksForNothingWhileALoadOrUnloadHasNotEnded) {
   PollPolicy policy;
   const std::map<std::string, ModelLook> loaded = {{"gone", kA}};
-  policy.step({{"new", kA}}, loaded);
-  auto actions = policy.step({{"new", kA}}, loaded);
+  policy.step({{"new", kA}}, loaded, {});
+  auto actions = policy.step({{"new", kA}}, loaded, {});
   EXPECT_THAT(actions.load, ElementsAre("new"));
   EXPECT_THAT(actions.unload, ElementsAre("gone"));
-  actions = policy.step({{"new", kA}}, loaded);  // both still wait for a thread
+  actions = policy.step({{"new", kA}}, loaded, {"new", "gone"});  // both still wait for a thread
   EXPECT_THAT(actions.load, IsEmpty());
   EXPECT_THAT(actions.unload, IsEmpty());
-  policy.step({{"new", kB}}, loaded);
-  EXPECT_THAT(policy.step({{"new", kB}}, loaded).load, ElementsAre("new"));
+  // Ended, and nothing has come of it: a load that could not look at its files, say.
+  EXPECT_THAT(policy.step({{"new", kA}}, loaded, {"gone"}).load, ElementsAre("new"));
 }
 
 }  // namespace

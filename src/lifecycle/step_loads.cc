@@ -23,6 +23,23 @@ void StepLoads::end(const std::string& name) {
 
 void StepLoads::end_unload(const std::string& name) { count_down(unloads_, name); }
 
+std::size_t StepLoads::waiting(const std::string& name) const {
+  std::size_t sum = 0;
+  for (const auto* counts : {&pending_, &unloads_}) {
+    const auto found = counts->find(name);
+    if (found != counts->end()) sum += static_cast<std::size_t>(found->second);
+  }
+  return sum;
+}
+
+std::set<std::string> StepLoads::busy() const {
+  std::set<std::string> names;
+  for (const auto* counts : {&pending_, &unloads_}) {
+    for (const auto& [name, count] : *counts) names.insert(name);
+  }
+  return names;
+}
+
 void StepLoads::set_steps(const std::string& name, std::set<std::string> steps, bool from_request) {
   if (steps.empty()) return forget(name);
   ensembles_[name] = {std::move(steps), from_request};

@@ -20,7 +20,8 @@ struct LoadJob {
   LoadRequest request;
   std::move_only_function<void(Status)> done;
   Status status;
-  bool waits = false;  // for its steps, at its place; it is run again
+  bool waits = false;     // for its steps, at its place; it is run again
+  bool given_up = false;  // it waited, and its model is to be unloaded
 };
 
 // Which models are steps of which ensembles, which loads have not ended, and which of them wait
@@ -38,6 +39,9 @@ class StepLoads {
   void begin_unload(const std::string& name) { ++unloads_[name]; }
   void end_unload(const std::string& name);
   bool unload_pending(const std::string& name) const { return unloads_.contains(name); }
+  // How many of both that model has; the models that have any.
+  std::size_t waiting(const std::string& name) const;
+  std::set<std::string> busy() const;
 
   // What the model's configuration says: its steps, none when it is no ensemble. `from_request`: a
   // client sent it, so that loading the folder would not bring it back.

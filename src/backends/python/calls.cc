@@ -221,10 +221,10 @@ Status Calls::load(std::uint64_t call, WireReader& reader) {
 
 Status Calls::unload(WireReader& reader) {
   const std::string name(reader.get_string());
-  reader.get_string();
+  const bool with_steps = reader.get_string() == "1";
   if (!reader.ok()) return cut_short();
   PROA_ASSIGN(core::ModelAccess * access, models());
-  return access->unload(name);
+  return access->unload(name, with_steps);
 }
 
 Result<std::uint64_t> Calls::metric(WireReader& reader) {

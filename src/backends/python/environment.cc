@@ -89,7 +89,12 @@ Result<Interpreter> find_python(const core::ModelFiles& files, const Settings& s
     if (const auto at = named.find(kModelFolder); at != std::string::npos) {
       named.replace(at, kModelFolder.size(), files.model_folder.native());
     }
-    environment = fs::absolute(named);
+    std::error_code failed;
+    environment = fs::absolute(named, failed);
+    if (failed) {
+      return error::not_found("parameter EXECUTION_ENV_PATH: '{}': {}", log::printable(named),
+                              failed.message());
+    }
     if (PackedEnvironments::is_archive(environment)) {
       PROA_ASSIGN(found.unpacked, archives.unpack(environment));
       environment = *found.unpacked;

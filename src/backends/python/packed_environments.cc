@@ -59,7 +59,7 @@ Result<PackedEnvironments::Folder> unpack_into_new(const fs::path& archive) {
   }
   Status status = run("/bin/tar", {"-xf", archive.native(), "-C", folder->native()});
   // Paths of the machine it was packed on, in scripts and libraries.
-  if (const fs::path mend = *folder / "bin" / "conda-unpack"; status && fs::exists(mend)) {
+  if (const fs::path mend = *folder / "bin" / "conda-unpack"; status && fs::exists(mend, failed)) {
     status = run(*folder / "bin" / "python", {mend.native()});
   }
   if (!status) {
