@@ -86,9 +86,9 @@ int exit_status(const loadgen::RunResult& result) {
   if (result.find_max) return result.find_max->found ? 0 : kNotStable;
   const auto any = [&](auto holds) { return std::ranges::any_of(result.passes, holds); };
   if (any([](const loadgen::Pass& pass) { return !pass.errors.empty(); })) return kFailed;
-  return any([](const loadgen::Pass& pass) { return !pass.stability.stable || !pass.valid; })
-             ? kNotStable
-             : 0;
+  const bool unsure =
+      any([](const loadgen::Pass& pass) { return !pass.stability.stable || !pass.valid; });
+  return unsure || result.unanswered ? kNotStable : 0;
 }
 
 int report(const loadgen::RunResult& result, const loadgen::ReportOptions& options) {
@@ -116,8 +116,10 @@ int run_plan(const BenchOptions& options, loadgen::BenchPlan plan, loadgen::RunR
   const loadgen::BenchHooks hooks = make_hooks();
   const Status status =
       loadgen::run_bench(plan, (*target)->statistics.get(), stop_requested, hooks, result);
-  if (!status) return fail(status.error(), kFailed);
-  return report(result, make_report_options(options));
+  if (status) return report(result, make_report_options(options));
+  // What was measured before it is not lost.
+  if (!result.passes.empty()) (void)report(result, make_report_options(options));
+  return fail(status.error(), kFailed);
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ void add_measurement_options(CLI::App& command, BenchOptions& options) {
           "--percentile", options.percentile,
           "The latency that must settle and that --latency-ms bounds (default: the mean; 99 "
           "for --find-max)")
-      ->check(CLI::Range(1.0, 99.999))
+      ->check(CLI::Range(1.0, 99.999) | CLI::Range(-1.0, -1.0))  // -1: perf_analyzer's mean
       ->option_text("P")
       ->group(group);
   command
@@ -232,9 +232,9 @@ void add_sequence_options(CLI::App& command, BenchOptions& options) {
       ->group(group);
   command
       .add_option("--sequence-length", options.sequence_length,
-                  "Requests of a sequence; streams of --input-data have their own")
+                  "Requests of a sequence, whatever streams of --input-data hold")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
-      ->option_text("N  (default 20)")
+      ->option_text("N  (default: that of its --input-data stream, else 20)")
       ->group(group);
   command
       .add_option("--sequence-length-variation", options.sequence_length_variation,

@@ -67,7 +67,7 @@ struct BenchOptions {
 
   // Sequences
   std::size_t sequences = 4;
-  std::size_t sequence_length = 20;
+  std::optional<std::size_t> sequence_length;
   double sequence_length_variation = 20;
   std::string sequence_id_range;
 

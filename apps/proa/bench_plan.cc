@@ -225,8 +225,8 @@ Result<loadgen::BenchPlan> make_bench_plan(const BenchOptions& options,
   PROA_TRY(check_other_flags(options));
   loadgen::BenchPlan plan;
   plan.bound.bound = from_ms(options.latency_ms.value_or(0));
-  plan.bound.percentile = options.percentile;
-  if (options.find_max && !options.percentile) plan.bound.percentile = kDefaultFindMaxPercentile;
+  if (options.percentile.value_or(-1) > 0) plan.bound.percentile = options.percentile;
+  if (options.find_max && !plan.bound.percentile) plan.bound.percentile = kDefaultFindMaxPercentile;
   if (options.find_max) {
     PROA_TRY(plan_find_max(options, plan));
   } else {

@@ -64,8 +64,21 @@ Status describe_models(const BenchOptions& options, BenchTarget& target) {
 
 Status make_requests(const BenchOptions& options, BenchTarget& target) {
   PROA_ASSIGN(const loadgen::DataOptions data, data_options(options));
+  const auto has_input = [](const loadgen::ModelDescription& model, const std::string& name) {
+    return std::ranges::any_of(model.signature.inputs, [&](const loadgen::TensorSignature& input) {
+      return input.name == name;
+    });
+  };
   for (const loadgen::ModelDescription& model : target.models) {
-    PROA_ASSIGN(auto set, loadgen::make_payloads(model.signature, data));
+    loadgen::DataOptions own = data;
+    // A shape is of the models that have the input.
+    std::erase_if(own.shapes, [&](const GivenShape& shape) {
+      return !has_input(model, shape.name) &&
+             std::ranges::any_of(target.models, [&](const loadgen::ModelDescription& other) {
+               return has_input(other, shape.name);
+             });
+    });
+    PROA_ASSIGN(auto set, loadgen::make_payloads(model.signature, own));
     target.payloads.push_back(std::move(set));
   }
   return {};

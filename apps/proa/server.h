@@ -65,7 +65,7 @@ class Server {
   frontends::Frontend frontend_;  // outlives the loops that call it
   net::LoopGroup loops_;          // outlives the models that answer into it
   TimerThread timer_;
-  RepositoryAccess access_;  // models use it as long as they live
+  RepositoryAccess access_;         // models use it as long as they live
   backends::BackendList backends_;  // outlives the models, the last of which the reaper ends
   core::Reaper reaper_;
   lifecycle::ModelRepository repository_;

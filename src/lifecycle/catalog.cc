@@ -136,8 +136,8 @@ bool Catalog::recheck(std::string_view name) {
   }
   bool any = false;
   for (const ModelPtr& model : models) {
-    // Asks other models, so not under the lock. How well they are changes without a load, and nobody
-    // would ask again: that is for Model::health().
+    // Asks other models, so not under the lock. How well they are changes without a load, and
+    // nobody would ask again: that is for Model::health().
     const auto pinned = model->pin(0);
     MutexLock lock(mutex_);
     const auto record = records_.find(name);

@@ -285,8 +285,7 @@ TEST_F(EnsembleLoadsTest, AStartThatAClientGivesUpIsNoFailure) {
 
 TEST_F(EnsembleLoadsTest, AStepThatIsUnwellDoesNotHoldItsEnsembleBack) {
   add_model("chain", chain({"unwell", "other"}));
-  add_model("unwell",
-            "backend: 'scripted' parameters { key: 'lost' value { string_value: '' } }");
+  add_model("unwell", "backend: 'scripted' parameters { key: 'lost' value { string_value: '' } }");
   add_model("other");
   const auto repository = start(ControlMode::kExplicit, {"*"});
   temp_.write("repo/other/labels.txt", "new");

@@ -134,7 +134,8 @@ TEST_F(ExplicitModeTest, NothingIsKeptOfAModelThatIsNowhere) {
 
 TEST_F(ExplicitModeTest, LoadsAndUnloadsThatWaitAreBounded) {
   add_model("m");
-  constexpr std::size_t kNames = ModelRepository::kMostRequests / ModelRepository::kMostRequestsOfOne;
+  constexpr std::size_t kNames =
+      ModelRepository::kMostRequests / ModelRepository::kMostRequestsOfOne;
   const auto name = [](std::size_t i) { return fmt::format("x{}", i % kNames); };
   for (std::size_t i = 0; i < kNames; ++i) add_model(name(i));
   ModelRepository::Options options = this->options();

@@ -178,8 +178,8 @@ Status ModelRepository::load_now(LoadJob& job) {
   job.waits = loaded && *loaded == ModelUpdater::LoadEnd::kWaitsForSteps;
   const Status status = loaded ? Status() : Status(loaded.error());
   const bool nowhere = !status && !catalog_->has_ready(name) && is_nowhere(from, name);
-  const bool went = options_.mode == ControlMode::kPoll && nowhere &&
-                    status.error().code == ErrorCode::kNotFound;
+  const bool went =
+      options_.mode == ControlMode::kPoll && nowhere && status.error().code == ErrorCode::kNotFound;
   if (went || (nowhere && !job.request.files.empty())) {
     // Otherwise clients could fill the index with names that nothing can ever be loaded from, and a
     // folder that went before its first load would stay in it.

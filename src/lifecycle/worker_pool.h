@@ -10,8 +10,8 @@
 
 namespace proa::lifecycle {
 
-// Threads that run jobs in the order they were given. The first starts with the pool; each other one
-// with the first job that finds none idle, where the machine gives one. Jobs may block.
+// Threads that run jobs in the order they were given. The first starts with the pool; each other
+// one with the first job that finds none idle, where the machine gives one. Jobs may block.
 //
 // The destructor runs what was given before it, to the end.
 // Threading: thread-safe.

@@ -43,6 +43,10 @@ class Bench {
       PROA_ASSIGN(result_.binary_search,
                   run_binary_search(search.shape, search.first, search.last, search.step,
                                     plan_.bound, run_pass, result_.passes));
+      if (!result_.binary_search && !stop_.load()) {
+        result_.unanswered = true;
+        result_.warnings.emplace_back("binary search: no load of the range keeps the threshold");
+      }
       return {};
     }
     PROA_TRY(run_range(plan_.loads, plan_.bound, run_pass, result_.passes));

@@ -25,7 +25,7 @@ struct TensorSignature {
   bool optional = false;
 };
 
-// What the target said about a model (its metadata and configuration). Filled by the client.
+// What the target said about a model (its metadata and configuration). Filled by control/.
 struct ModelSignature {
   std::string name;
   std::string version;              // "" = the server's choice
@@ -67,6 +67,7 @@ struct PayloadSet {
   std::int64_t batch_size = 1;    // inferences in a request
   std::vector<Payload> payloads;  // at least one
   std::vector<Stream> streams;    // at least one; they cover `payloads` in order
+  bool from_file = false;         // streams are those of --input-data, and as long as sequences
   // Payloads whose inputs differ, by content; caches make equal ones cheap.
   std::size_t distinct = 0;
   std::string description;  // "16 random requests (seed 1)", for the report

@@ -128,8 +128,10 @@ struct GeneratorHealth {
   double cpu_us_per_request = 0;  // all threads, user and system
   double asked_rate = 0;          // open loop: requests due a second, in the used windows
   double sent_rate = 0;
-  LatencyHistogram lateness;  // open loop: sent - due
-  double late_share = 0;      // of requests that were late by more than `late_bound`
+  // Open loop: sent - due; where all connections had what the server had not answered, only until
+  // the generator came to it.
+  LatencyHistogram lateness;
+  double late_share = 0;  // of requests that were late by more than `late_bound`
   Duration late_bound{0};
   std::uint64_t connections = 0;
   std::uint64_t reconnects = 0;
@@ -171,6 +173,7 @@ struct Pass {
   LoadShape shape = LoadShape::kConcurrency;
   double load = 0;  // requests in flight, or requests a second (mean, for arrivals and stages)
   std::string load_text;  // "4 in flight", "200/s Poisson", "stages 100:10,200:10"
+  std::int64_t started_unix_ns = 0;
   Duration duration{0};
   std::vector<Window> windows;      // all of them, in order
   std::vector<SeriesPoint> series;  // all of the pass
@@ -262,6 +265,7 @@ struct RunResult {
   std::vector<Pass> passes;            // in the order they ran
   std::optional<FindMaxResult> find_max;
   std::optional<std::size_t> binary_search;  // the answer's pass, index
+  bool unanswered = false;                   // a search found no load that keeps the threshold
   std::optional<Knee> knee;
   std::vector<Goodput> goodput;
   bool interrupted = false;

@@ -71,6 +71,19 @@ def test_a_stall_shows_in_the_open_loop_and_the_closed_loop_says_that_it_cannot_
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_overloaded_server_is_not_the_generators_fault(proa, tmp_path, protocol):
+    """Nor are requests failures that the load's end cuts off."""
+    with ScriptedServer(service_us=5000, slots=1) as server:
+        run = bench(proa, tmp_path, *scripted(server, protocol), "--request-rate-range", 1000,
+                    "--max-connections", 8, "-p", 300, "--max-trials", 4, short=False)
+    level = run.level()
+    assert level["valid"], run.out
+    assert level["stability"]["reason"] == "server_overloaded", run.out
+    assert level["errors"] == []
+    assert run.status == 3
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_interrupted_it_still_writes_its_report(proa, tmp_path, protocol):
     path = tmp_path / "report.json"
     with ScriptedServer(service_us=1000) as server:

@@ -274,6 +274,28 @@ def test_a_model_loads_and_unloads_others(serve, tmp_path):
                                                                 np.ones((1, 4), np.float32))
 
 
+def test_a_model_loads_others_while_it_is_loaded_itself(serve, tmp_path):
+    """Also where it has the only thread that loads models."""
+    write_identity(tmp_path, "step", dims=(4,))
+    write_ensemble(tmp_path, "chain", ["step"], dims=(4,))
+    model = CALLING + '''
+    def initialize(self, args):
+        pb_utils.load_model("chain")
+    def execute(self, requests):
+        names = ("chain", "step")
+        seen = [pb_utils.is_model_ready(name) for name in names]
+        pb_utils.unload_model("chain", unload_dependents=True)
+        while any(pb_utils.is_model_ready(name) for name in names):
+            pass
+        out = np.array([seen + [True, True]], np.float32)
+        return [pb_utils.InferenceResponse([pb_utils.Tensor("OUTPUT0", out)])]
+'''
+    write_python(tmp_path, "loader", model)
+    server = serve(tmp_path, "--model-control-mode=explicit", "--load-model=loader",
+                   "--model-load-thread-count=1", environment=ENVIRONMENT)
+    assert call(server, "loader", np.ones((1, 4), np.float32)).tolist() == [[1, 1, 1, 1]]
+
+
 def test_metrics_of_a_model(serve, tmp_path):
     model = '''
 import numpy as np

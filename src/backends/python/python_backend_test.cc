@@ -118,6 +118,19 @@ TEST_F(PythonBackendTest, UnpacksAnEnvironmentAndRemovesItInTheEnd) {
   ::unsetenv("TMPDIR");
 }
 
+TEST_F(PythonBackendTest, AnEnvironmentOfLinksInACircleIsRefused) {
+  folder_.make_folder("env");
+  std::filesystem::create_symlink("bin", folder_.path() / "env/bin");
+  const std::string archive = folder_.path() / "env.tar";
+  ASSERT_EQ(std::system(
+                ("tar -cf " + archive + " -C " + (folder_.path() / "env").native() + " .").c_str()),
+            0);
+  config_.parameters["EXECUTION_ENV_PATH"] = "$$TRITON_MODEL_DIRECTORY/env.tar";
+  const auto model = load(kDouble);
+  ASSERT_FALSE(model);
+  EXPECT_THAT(model.error().message, HasSubstr("holds no bin/python3"));
+}
+
 TEST_F(PythonBackendTest, APythonWithoutNumpyIsToldSo) {
   folder_.write("env/bin/python3", "#!/bin/sh\nexec " PROA_PYTHON_FOLDER "/python3 -S \"$@\"\n");
   std::filesystem::permissions(folder_.path() / "env/bin/python3",

@@ -33,13 +33,15 @@ struct Exchange {
   std::uint32_t payload = 0;
   SequencePlace sequence;
   TimePoint due;
+  TimePoint ready;  // the worker handed it to the client
   bool keep_response_times = false;
 
   // By the client:
-  TimePoint sent;        // the first byte is handed to the kernel
-  TimePoint sent_all;    // the last one was
-  TimePoint first_byte;  // of the answer; the epoch when none came
-  TimePoint done;        // the last byte of the answer came, or it failed
+  bool waited_for_room = false;  // every connection had what the server had not answered
+  TimePoint sent;                // the first byte is handed to the kernel
+  TimePoint sent_all;            // the last one was
+  TimePoint first_byte;          // of the answer; the epoch when none came
+  TimePoint done;                // the last byte of the answer came, or it failed
   std::uint32_t responses = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
@@ -82,6 +84,8 @@ class Client {
   virtual void start(Exchange& exchange) = 0;
   // Hands to the kernel what start() has gathered. Call it before waiting.
   virtual void flush() = 0;
+  // The load is over: what waits for a connection is not sent any more, and will be given up.
+  virtual void close() {}
   // Gives an unfinished request up; the sink hears of it at once.
   virtual void cancel(Exchange& exchange, Failure failure) = 0;
 

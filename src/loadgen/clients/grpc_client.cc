@@ -47,7 +47,10 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   void start(Exchange& exchange) override {
     waiting_.push(exchange);
     pump();
+    // In order: while anything waits, this does.
+    if (!waiting_.empty()) exchange.waited_for_room = true;
   }
+  void close() override { closing_ = true; }
   void flush() override {
     for (const auto& connection : connections_) connection->flush();
   }
@@ -93,6 +96,7 @@ class GrpcClient final : public Client, private GrpcConnection::Owner {
   std::vector<Lane*> idle_;  // the last one used is the first to be used again
   WaitingList waiting_;
   bool pumping_ = false;
+  bool closing_ = false;
   std::int64_t preparing_ = 0;
   BackOff back_off_;
   Failure last_failure_;
@@ -109,7 +113,7 @@ GrpcConnection& GrpcClient::add_connection() {
 
 // Sends what waits, as long as there is room. Requests that fail at once end in here again.
 void GrpcClient::pump() {
-  if (std::exchange(pumping_, true)) return;
+  if (closing_ || std::exchange(pumping_, true)) return;
   while (!waiting_.empty()) {
     if (backing_off()) {
       fail_unsent(waiting_.take_front(), last_failure_);

@@ -40,7 +40,10 @@ class HttpClient final : public Client {
   void start(Exchange& exchange) override {
     waiting_.push(exchange);
     pump();
+    // In order: while anything waits, this does.
+    if (!waiting_.empty()) exchange.waited_for_room = true;
   }
+  void close() override { closing_ = true; }
   void flush() override {}
   void cancel(Exchange& exchange, Failure failure) override;
   Statistics statistics() const override { return statistics_; }
@@ -86,6 +89,7 @@ class HttpClient final : public Client {
   std::vector<Lane*> idle_;  // the last one used is the first to be used again
   WaitingList waiting_;
   bool pumping_ = false;
+  bool closing_ = false;
   std::int64_t preparing_ = 0;
   BackOff back_off_;
   Failure last_failure_;
@@ -95,7 +99,7 @@ class HttpClient final : public Client {
 // Sends what waits, as long as there are lanes for it. Requests that fail at once end in here
 // again.
 void HttpClient::pump() {
-  if (std::exchange(pumping_, true)) return;
+  if (closing_ || std::exchange(pumping_, true)) return;
   while (!waiting_.empty() &&
          (!idle_.empty() || lanes_.size() < requests_.options.max_connections)) {
     Lane* lane = nullptr;

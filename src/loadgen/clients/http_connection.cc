@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 
+// How long a server's close takes to get here, and a request there, at most.
+constexpr Duration kCrossing = std::chrono::milliseconds(100);
+
 TimePoint now() { return steady_clock().now(); }
 
 }  // namespace
@@ -166,8 +169,10 @@ void HttpConnection::broken(int error_number) {
     complete();
     return;
   }
-  const bool stale = served_ && !reply_.begun();
-  if (stale) {  // the server closed while it was idle: once more, on a new connection
+  // The server closed while it was idle, and has not seen the request: once more, on a new
+  // connection. Later it may have seen it.
+  const bool stale = served_ && !reply_.begun() && now() - times_.sent < kCrossing;
+  if (stale) {
     const Times times = times_;
     close();
     busy_ = true;

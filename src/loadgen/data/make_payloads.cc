@@ -23,6 +23,7 @@ constexpr std::size_t kMaxJsonBytes = std::size_t{2} << 30;
 struct Elements {
   std::vector<ElementStream> streams;
   std::string description;
+  bool from_file = false;
 };
 
 std::string names_of(const std::vector<TensorSignature>& tensors) {
@@ -137,6 +138,7 @@ Result<Elements> read_json_files(const ModelSignature& model,
                                  const std::vector<TensorSignature>& inputs,
                                  const std::vector<std::string>& files) {
   Elements elements;
+  elements.from_file = true;
   std::size_t entries = 0;
   for (const std::string& file : files) {
     PROA_ASSIGN(const std::string text, storage::read_file(file, kMaxJsonBytes));
@@ -179,6 +181,7 @@ Result<PayloadSet> make_payloads(const ModelSignature& model, const DataOptions&
   PROA_ASSIGN(PayloadSet set,
               assemble(model, options.batch_size, elements.streams, options.max_bytes));
   set.description = std::move(elements.description);
+  set.from_file = elements.from_file;
   for (Payload& payload : set.payloads) payload.parameters = options.parameters;
   return set;
 }

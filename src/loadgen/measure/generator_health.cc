@@ -10,6 +10,7 @@ namespace {
 constexpr double kBusy = 0.95;
 constexpr double kSentShare = 0.995;
 constexpr double kLateShare = 0.01;
+constexpr double kFew = 3;  // requests that are late or missing by chance
 constexpr double kLatenessOfLatency = 0.1;
 constexpr double kWaited = 0.05;
 
@@ -28,7 +29,7 @@ std::string advice(const GeneratorHealth& health) {
         "(--max-threads {})",
         100 * health.busy, 2 * health.threads);
   }
-  return "it had no connection free, or the machine held it up";
+  return "the machine held it up";
 }
 
 std::string reason_of(const GeneratorEvidence& evidence, const GeneratorHealth& health) {
@@ -36,14 +37,17 @@ std::string reason_of(const GeneratorEvidence& evidence, const GeneratorHealth& 
     if (health.busy < kBusy) return "";
     return "the generator was the limit: " + advice(health);
   }
-  if (health.asked_rate > 0 && health.sent_rate < kSentShare * health.asked_rate) {
+  const Counts counts = evidence.sum.counts();
+  const bool missing = evidence.asked - static_cast<double>(counts.sent) >= kFew;
+  if (missing && health.sent_rate < kSentShare * health.asked_rate) {
     return fmt::format("sent {:.1f} of {:.1f} requests a second: {}", health.sent_rate,
                        health.asked_rate, advice(health));
   }
   const Duration late = health.lateness.quantile(0.99);
   const auto bearable =
       kLatenessOfLatency * static_cast<double>(evidence.latency.quantile(0.99).count());
-  if (health.late_share > kLateShare && static_cast<double>(late.count()) > bearable) {
+  const bool many = static_cast<double>(counts.late) >= kFew && health.late_share > kLateShare;
+  if (many && static_cast<double>(late.count()) > bearable) {
     return fmt::format("{:.1f} % of the requests were sent late, by {:.1f} ms at p99: {}",
                        100 * health.late_share, static_cast<double>(late.count()) / 1e6,
                        advice(health));

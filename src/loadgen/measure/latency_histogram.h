@@ -27,8 +27,8 @@ class LatencyHistogram {
   Duration mean() const;
   // Of the recorded values, each exact.
   Duration standard_deviation() const;
-  // The value at or below which `fraction` (0..1) of the values lie; 0 when nothing was recorded,
-  // max() for 1.
+  // The value at or below which `fraction` (0..1) of the values lie; 0 when nothing was
+  // recorded.
   Duration quantile(double fraction) const;
   // The share (0..1) of values at or below `bound`, to the bucket's width.
   double share_at_most(Duration bound) const;

@@ -47,7 +47,8 @@ Counts Slice::counts() const {
 
 void Slice::record_done(const Exchange& exchange, std::uint64_t inferences, Duration late_bound) {
   ModelPass& model = models[exchange.model];
-  const Duration late = exchange.sent - exchange.due;
+  // A queue behind connections that the server keeps busy is the server's.
+  const Duration late = (exchange.waited_for_room ? exchange.ready : exchange.sent) - exchange.due;
   lateness.record(late);
   if (late > late_bound) ++model.counts.late;
   model.counts.bytes_sent += exchange.bytes_sent;

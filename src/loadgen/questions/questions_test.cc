@@ -254,5 +254,32 @@ TEST(QuestionsTest, FindsTheKneeAndTheGoodput) {
   EXPECT_FALSE(find_knee(passes));
 }
 
+TEST(QuestionsTest, AServerThatKeepsUpHasNoKnee) {
+  ModelServer server(1000, milliseconds(10));
+  std::vector<Pass> passes;
+  std::vector<Load> loads;
+  for (int i = 1; i <= 20; ++i)
+    loads.push_back({.shape = LoadShape::kConstantRate, .value = 10.0 * i});
+  ASSERT_TRUE(run_range(loads, {}, server.runner(), passes));
+  EXPECT_FALSE(find_knee(passes));
+  // Neither has one whose throughput grows with the requests in flight.
+  for (Pass& pass : passes) pass.shape = LoadShape::kConcurrency;
+  EXPECT_FALSE(find_knee(passes));
+}
+
+TEST(QuestionsTest, ABinarySearchDoesNotBelieveAnInvalidPass) {
+  ModelServer server(100, milliseconds(10));
+  std::vector<Pass> passes;
+  const RunPass invalid = [&](const Load& load, const PassVerdict& verdict) -> Result<Pass> {
+    auto pass = server.runner()(load, verdict);
+    if (pass && load.value > 20) pass->valid = false;
+    return pass;
+  };
+  const auto best = run_binary_search({.shape = LoadShape::kConstantRate}, 4, 64, 4,
+                                      {milliseconds(50), 99}, invalid, passes);
+  ASSERT_TRUE(best && *best);
+  EXPECT_EQ(passes[**best].load, 20);
+}
+
 }  // namespace
 }  // namespace proa::loadgen

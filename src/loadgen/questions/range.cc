@@ -8,6 +8,7 @@ namespace {
 
 constexpr double kFailedShare = 0.01;
 constexpr double kKneeShare = 0.9;
+constexpr double kAnswered = 0.95;  // of an open loop's rate, by a server that keeps up
 
 }  // namespace
 
@@ -41,7 +42,8 @@ Result<std::optional<std::size_t>> run_binary_search(const Load& shape, double f
     PROA_ASSIGN(Pass pass, run(load, nullptr));
     interrupted = pass.interrupted;
     passes.push_back(std::move(pass));
-    const bool kept = !interrupted && keeps(passes.back(), bound);
+    // What the generator could not send says nothing of the server.
+    const bool kept = !interrupted && passes.back().valid && keeps(passes.back(), bound);
     if (kept && (!best || passes[*best].load < load.value)) best = passes.size() - 1;
     return kept;
   };
@@ -59,8 +61,22 @@ Result<std::optional<std::size_t>> run_binary_search(const Load& shape, double f
   return best;
 }
 
+namespace {
+
+// Whether more load than the knee's was tried and brought hardly more.
+bool is_passed(const std::vector<Pass>& passes, const Pass& knee) {
+  const Pass& last = *std::ranges::max_element(passes, {}, &Pass::load);
+  if (last.load <= knee.load) return false;
+  if (last.open_loop()) return last.requests_per_second() < kAnswered * last.load;
+  const double more_load = last.load / knee.load - 1;
+  const double more = last.requests_per_second() / knee.requests_per_second() - 1;
+  return more < more_load / 2;
+}
+
+}  // namespace
+
 std::optional<Knee> find_knee(const std::vector<Pass>& passes) {
-  if (passes.size() < 3) return std::nullopt;
+  if (passes.size() < 3 || !std::ranges::all_of(passes, &Pass::valid)) return std::nullopt;
   double best = 0;
   for (const Pass& pass : passes) best = std::max(best, pass.inferences_per_second());
   std::optional<Knee> knee;
@@ -71,6 +87,7 @@ std::optional<Knee> find_knee(const std::vector<Pass>& passes) {
   }
   const auto smallest = std::ranges::min_element(passes, {}, &Pass::load) - passes.begin();
   if (!knee || knee->pass == static_cast<std::size_t>(smallest)) return std::nullopt;
+  if (!is_passed(passes, passes[knee->pass])) return std::nullopt;
   return knee;
 }
 

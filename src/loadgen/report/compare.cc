@@ -77,7 +77,11 @@ std::vector<Figure> figures_of(const bench::Level& a, const bench::Level& b, boo
 
 class Comparer {
  public:
-  explicit Comparer(const CompareOptions& options) : options_(options) {}
+  // `figures`: how many will be compared; all of them together are to be as sure as asked.
+  Comparer(const CompareOptions& options, std::size_t figures)
+      : options_(options),
+        confidence_(1 - (1 - options.confidence) /
+                            static_cast<double>(std::max<std::size_t>(figures, 1))) {}
 
   void compare_levels(const bench::Level& a, const bench::Level& b, bool chosen) {
     result_.text += fmt::format("\n{}\n", b.name());
@@ -112,7 +116,7 @@ class Comparer {
     const double confidence = welch_confidence(figure.old_windows, figure.new_windows);
     const double loss = figure.more_is_better ? -change : change;
     const bool much = loss > options_.max_regression_percent;
-    const bool sure = confidence >= options_.confidence;
+    const bool sure = confidence >= confidence_;
     const auto show = [&](double value) {
       return figure.is_time ? duration_text(value) : fmt::format("{:.1f}", value);
     };
@@ -141,6 +145,7 @@ class Comparer {
   }
 
   const CompareOptions& options_;
+  const double confidence_;  // of one figure (Bonferroni)
   Comparison result_;
   int compared_ = 0;
 };
@@ -205,18 +210,26 @@ Result<bench::BenchReport> read_report(std::string_view json) {
 Result<Comparison> compare_reports(const bench::BenchReport& old_run,
                                    const bench::BenchReport& new_run,
                                    const CompareOptions& options) {
-  Comparer comparer(options);
+  const bool chosen = old_run.settings().has_percentile() && new_run.settings().has_percentile() &&
+                      old_run.settings().percentile() == new_run.settings().percentile();
+  // The short trials of a search, beyond the bound too, are no levels to compare.
+  const bool search = old_run.has_find_max() || new_run.has_find_max();
+  std::vector<std::pair<const bench::Level*, const bench::Level*>> levels;
+  std::size_t figures = 0;
+  for (const bench::Level& level : new_run.levels()) {
+    const bench::Level* same = search ? nullptr : find_level(old_run, level);
+    if (same == nullptr) continue;
+    levels.emplace_back(same, &level);
+    if (same->valid() && level.valid()) figures += figures_of(*same, level, chosen).size();
+  }
+  Comparer comparer(options, figures);
   comparer.result().text =
       fmt::format("old: {} ({})\nnew: {} ({})\n{}", old_run.command_line(), old_run.started(),
                   new_run.command_line(), new_run.started(), conditions(old_run, new_run));
   comparer.result().text +=
       fmt::format("{:<12} {:>10} {:>10} {:>10}\n", "", "old", "new", "change");
-  const bool chosen = old_run.settings().has_percentile() && new_run.settings().has_percentile() &&
-                      old_run.settings().percentile() == new_run.settings().percentile();
-  for (const bench::Level& level : new_run.levels()) {
-    if (const bench::Level* same = find_level(old_run, level)) {
-      comparer.compare_levels(*same, level, chosen);
-    }
+  for (const auto& [old_level, new_level] : levels) {
+    comparer.compare_levels(*old_level, *new_level, chosen);
   }
   if (old_run.has_find_max() && new_run.has_find_max()) {
     comparer.compare_find_max(old_run.find_max(), new_run.find_max());

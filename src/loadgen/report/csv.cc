@@ -37,7 +37,8 @@ bool is_gpu_metric(const bench::Metric& metric) { return metric.name().starts_wi
 Columns find_columns(const bench::BenchReport& report, bool verbose) {
   Columns columns;
   columns.verbose = verbose;
-  columns.open_loop = report.levels_size() > 0 && report.levels(0).open_loop();
+  // A search in open loop begins with a probe in closed loop.
+  columns.open_loop = report.levels_size() > 0 && report.levels().rbegin()->open_loop();
   columns.decoupled = std::ranges::any_of(report.models(), &bench::Model::decoupled);
   columns.mean_settles = !report.settings().has_percentile();
   if (!columns.mean_settles) {
@@ -86,8 +87,8 @@ Row header(const Columns& columns) {
   return row;
 }
 
-// "uuid:value;" of every GPU; the mean of before and after.
-std::string gpu_column(const bench::Level& level, std::string_view name) {
+// "uuid:value;" of every GPU; the mean of before and after, or the larger.
+std::string gpu_column(const bench::Level& level, std::string_view name, bool largest) {
   std::string text;
   for (const bench::Metric& metric : level.metrics()) {
     if (!metric.name().starts_with(name)) continue;
@@ -95,7 +96,8 @@ std::string gpu_column(const bench::Level& level, std::string_view name) {
     const std::size_t close = metric.name().rfind('"');
     if (open == std::string::npos || open == close) continue;
     text += fmt::format("{}:{};", metric.name().substr(open + 1, close - open - 1),
-                        number((metric.before() + metric.after()) / 2));
+                        number(largest ? std::max(metric.before(), metric.after())
+                                       : (metric.before() + metric.after()) / 2));
   }
   return text;
 }
@@ -123,7 +125,7 @@ void add_verbose(const bench::Level& level, const Columns& columns, Row& row) {
   if (!columns.gpu) return;
   for (const char* name : {"nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_used_bytes",
                            "nv_gpu_memory_total_bytes"}) {
-    row.push_back(gpu_column(level, name));
+    row.push_back(gpu_column(level, name, std::string_view(name).contains("memory")));
   }
 }
 
@@ -140,9 +142,11 @@ Row level_row(const bench::Level& level, const Columns& columns) {
   return row;
 }
 
-std::vector<const bench::Level*> shown_levels(const bench::BenchReport& report) {
+std::vector<const bench::Level*> shown_levels(const bench::BenchReport& report,
+                                              const Columns& columns) {
   std::vector<const bench::Level*> levels;
   for (const bench::Level& level : report.levels()) {
+    if (level.open_loop() != columns.open_loop) continue;
     if (level.valid() && level.counts().completed() > 0) levels.push_back(&level);
   }
   std::ranges::stable_sort(
@@ -194,7 +198,7 @@ std::vector<CsvFile> csv_report(const bench::BenchReport& report, const std::fil
   const Columns columns = find_columns(report, verbose);
   std::vector<Row> rows{header(columns)};
   std::map<std::string, std::vector<Row>> steps;
-  for (const bench::Level* level : shown_levels(report)) {
+  for (const bench::Level* level : shown_levels(report, columns)) {
     rows.push_back(level_row(*level, columns));
     for (const bench::ServerModel& model : level->server()) {
       if (!model.composing()) continue;

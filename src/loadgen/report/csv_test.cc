@@ -59,6 +59,15 @@ TEST(CsvReportTest, VerboseColumnsAndCachesAndGpus) {
   EXPECT_NE(rows[1].find(",GPU-1:0.3;,,,"), std::string::npos) << rows[1];
 }
 
+TEST(CsvReportTest, ASearchInOpenLoopHasNoRowOfItsProbe) {
+  RunResult run = closed_loop_run();
+  for (std::size_t i = 1; i < run.passes.size(); ++i) {
+    run.passes[i].shape = LoadShape::kConstantRate;
+  }
+  EXPECT_THAT(lines(run)[0], StartsWith("Request Rate,"));
+  EXPECT_EQ(lines(run).size(), run.passes.size());
+}
+
 TEST(CsvReportTest, InvalidLevelsHaveNoRow) { EXPECT_EQ(lines(saturated_run()).size(), 1U); }
 
 TEST(CsvReportTest, StepsOfAnEnsembleHaveTheirFile) {

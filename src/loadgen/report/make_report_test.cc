@@ -120,6 +120,7 @@ TEST(MakeReportTest, JsonReadsBackAsItWas) {
 
 TEST(MakeReportTest, ProfileExportHoldsEveryRequestThatSucceeded) {
   RunResult run = saturated_run();
+  run.passes[0].started_unix_ns = 1'796'000'000'000'000'000;
   run.passes[0].requests = {
       {.due = Duration(500), .sent = Duration(1000), .done = Duration(3000)},
       {.due = Duration(2000), .sent = Duration(2000), .done = Duration(4000), .failed = true}};

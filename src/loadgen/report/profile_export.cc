@@ -48,11 +48,9 @@ std::string experiment_json(const Pass& pass, std::int64_t start_ns) {
 
 std::string profile_export(const RunResult& run) {
   std::string text = "{\"experiments\":[";
-  std::int64_t start_ns = run.started_unix_ms * 1'000'000;
   for (std::size_t i = 0; i < run.passes.size(); ++i) {
     if (i > 0) text += ',';
-    text += experiment_json(run.passes[i], start_ns);
-    start_ns += run.passes[i].duration.count();
+    text += experiment_json(run.passes[i], run.passes[i].started_unix_ns);
   }
   text += "],\"version\":";
   proto::append_json_string(text, run.version);

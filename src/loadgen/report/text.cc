@@ -86,7 +86,7 @@ std::string level_block(const bench::Level& level) {
   std::string text =
       fmt::format("\n{}{}\n", level.name(), flag.empty() ? "" : fmt::format("  [{}]", flag));
   text += fmt::format(
-      "  sent     {} requests in {:.1f} s: {}/s, {} inferences/s{}\n", level.counts().completed(),
+      "  answered {} requests in {:.1f} s: {}/s, {} inferences/s{}\n", level.counts().completed(),
       level.measured_s(), rate_text(level.requests_per_second()),
       rate_text(level.inferences_per_second()),
       level.counts().errors() > 0 ? fmt::format("; {} failed", level.counts().errors()) : "");

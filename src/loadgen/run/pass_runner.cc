@@ -45,9 +45,11 @@ class Crew {
       workers_.push_back(std::move(created));
     }
     for (int i = 0; i < workers; ++i) {
-      threads_.push_back(
-          start_thread(fmt::format("proa-bench-{}", i),
-                       [worker = workers_[static_cast<std::size_t>(i)].get()] { worker->run(); }));
+      PROA_ASSIGN(auto thread,
+                  try_start_thread(
+                      fmt::format("proa-bench-{}", i),
+                      [worker = workers_[static_cast<std::size_t>(i)].get()] { worker->run(); }));
+      threads_.push_back(std::move(thread));
     }
     gate_.wait_for(workers, steady_clock().now() + kPrepareLimit);
     return {};
@@ -108,11 +110,13 @@ Result<Pass> PassRunner::run(const Load& load, const PassVerdict& verdict) {
   PROA_TRY(crew.start(options_, load, slice_length));
   builder.add_snapshot(take_snapshot());
   const ProcessorTicks ticks = ProcessorTicks::now();
+  const auto started = std::chrono::system_clock::now().time_since_epoch();
   crew.open_gate();
   const bool over = collect(load, verdict, crew.board(), builder, crew.size());
   crew.stop_and_join();
   while (const auto slice = crew.board().take_any()) builder.add_late(*slice);
   Pass pass = builder.finish(!over, load.ends_by_itself(), crew.statistics(), crew.size());
+  pass.started_unix_ns = std::chrono::duration_cast<Duration>(started).count();
   pass.health.stolen = ProcessorTicks::now().stolen_since(ticks);
   return pass;
 }

@@ -108,9 +108,22 @@ void Worker::drain() {
     loop_.run_once(std::min(limit, slice_end_));
     rotate(now());
   }
+  give_up();
+}
+
+// What is still under way is no failure where it has not taken clearly longer than others have: the
+// load has ended before it. Of a load that ends by itself all answers were waited for.
+void Worker::give_up() {
+  client_->close();
+  const TimePoint at = now();
   const double seconds = static_cast<double>(options_.drain_limit.count()) / 1e9;
-  cancel_all(
-      {"no answer", fmt::format("no answer within {:g} s after the end of the load", seconds)});
+  while (!in_flight_.empty()) {
+    Exchange& exchange = *in_flight_.back();
+    cut_off_ = !options_.load.ends_by_itself() && at - exchange.due < 2 * longest_;
+    client_->cancel(exchange, {"no answer", fmt::format("no answer within {:g} s after the end of "
+                                                        "the load",
+                                                        seconds)});
+  }
 }
 
 void Worker::send(const Picker::Choice& choice, TimePoint due) {
@@ -119,6 +132,7 @@ void Worker::send(const Picker::Choice& choice, TimePoint due) {
   exchange.payload = choice.payload;
   exchange.sequence = choice.sequence;
   exchange.due = due;
+  exchange.ready = now();
   exchange.keep_response_times = options_.keep_requests;
   exchange.in_flight_index = static_cast<std::uint32_t>(in_flight_.size());
   in_flight_.push_back(&exchange);
@@ -140,17 +154,22 @@ Exchange& Worker::new_exchange() {
 void Worker::finished(Exchange& exchange) {
   // In a closed loop nothing is due before it is sent.
   if (is_closed_loop(options_.load)) exchange.due = exchange.sent;
-  const auto inferences =
-      static_cast<std::uint64_t>(options_.picker.sets[exchange.model]->batch_size);
-  slice_.record_done(exchange, inferences, options_.late_bound);
-  slice_.last_done = std::max(slice_.last_done, exchange.done - start_);
-  if (options_.keep_requests) keep_record(exchange);
+  if (!cut_off_) record(exchange);
   picker_.finished(exchange);
   Exchange*& place = in_flight_[exchange.in_flight_index];
   place = in_flight_.back();
   place->in_flight_index = exchange.in_flight_index;
   in_flight_.pop_back();
   free_.push_back(&exchange);
+}
+
+void Worker::record(const Exchange& exchange) {
+  const auto inferences =
+      static_cast<std::uint64_t>(options_.picker.sets[exchange.model]->batch_size);
+  slice_.record_done(exchange, inferences, options_.late_bound);
+  slice_.last_done = std::max(slice_.last_done, exchange.done - start_);
+  if (exchange.failure == nullptr) longest_ = std::max(longest_, exchange.done - exchange.due);
+  if (options_.keep_requests) keep_record(exchange);
 }
 
 void Worker::keep_record(const Exchange& exchange) {
@@ -165,10 +184,6 @@ void Worker::keep_record(const Exchange& exchange) {
   record.sequence_id = exchange.sequence.id;
   for (const TimePoint at : exchange.response_times) record.responses.push_back(at - start_);
   slice_.requests.push_back(std::move(record));
-}
-
-void Worker::cancel_all(const Failure& failure) {
-  while (!in_flight_.empty()) client_->cancel(*in_flight_.back(), failure);
 }
 
 void Worker::expire(TimePoint at) {

@@ -54,9 +54,10 @@ class Worker final : private ExchangeSink {
   TimePoint wake_up_time(TimePoint due) const;
   void drain();
   void send(const Picker::Choice& choice, TimePoint due);
+  void record(const Exchange& exchange);
   void keep_record(const Exchange& exchange);
   void expire(TimePoint now);
-  void cancel_all(const Failure& failure);
+  void give_up();
   void rotate(TimePoint now);
   void publish();
 
@@ -75,6 +76,8 @@ class Worker final : private ExchangeSink {
   ThreadUsage usage_;
   WakeUpMargin wake_up_;
   TimePoint last_due_;
+  Duration longest_{0};   // of the answers so far, from due
+  bool cut_off_ = false;  // what ends now was ended by the load's end
   std::vector<Exchange*> in_flight_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;  // all there are
   std::vector<Exchange*> free_;

@@ -6,6 +6,11 @@
 #include "base/check.h"
 
 namespace proa::loadgen {
+namespace {
+
+constexpr std::size_t kLength = 20;  // of a sequence
+
+}  // namespace
 
 Picker::Picker(const PickerOptions& options)
     : options_(options),
@@ -67,13 +72,14 @@ Picker::Sequence Picker::begin_sequence(Model& model) {
       (model.next_stream + static_cast<std::size_t>(options_.workers)) % model.set->streams.size();
   sequence.first = stream.first;
   sequence.count = stream.count;
-  if (model.set->streams.size() > 1) {
+  if (model.set->from_file && !options_.sequence_length) {
     sequence.length = stream.count;
     return sequence;
   }
   const double spread = options_.length_variation;
   const double factor = std::uniform_real_distribution<double>(1 - spread, 1 + spread)(random_);
-  const double length = std::round(static_cast<double>(options_.sequence_length) * factor);
+  const double length =
+      std::round(static_cast<double>(options_.sequence_length.value_or(kLength)) * factor);
   sequence.length = static_cast<std::size_t>(std::max(length, 1.0));
   return sequence;
 }

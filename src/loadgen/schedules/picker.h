@@ -22,8 +22,8 @@ struct PickerOptions {
   std::vector<double> weights;          // by model, above 0
   // Sequence models: how many sequences of all workers take turns at least, and how long they are.
   std::size_t sequences = 1;
-  std::size_t sequence_length = 20;
-  double length_variation = 0.2;  // of the length, both ways
+  std::optional<std::size_t> sequence_length;  // none: that of a file's stream, else 20
+  double length_variation = 0.2;               // of the length, both ways
   SequenceIds ids;
   int worker = 0;
   int workers = 1;

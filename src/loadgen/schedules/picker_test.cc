@@ -69,7 +69,8 @@ TEST(PickerTest, ASequenceHasOneRequestInFlight) {
 }
 
 TEST(PickerTest, SequencesFollowStreams) {
-  const PayloadSet set = make_set(5, {{0, 2}, {2, 3}}, true);
+  PayloadSet set = make_set(5, {{0, 2}, {2, 3}}, true);
+  set.from_file = true;
   Picker picker({.sets = {&set}, .weights = {1}});
   std::vector<std::uint32_t> payloads;
   std::vector<bool> ends;
@@ -81,6 +82,15 @@ TEST(PickerTest, SequencesFollowStreams) {
   }
   EXPECT_THAT(payloads, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(ends, ElementsAre(false, true, false, false, true));
+  // A length that was asked for goes round the stream.
+  Picker longer({.sets = {&set}, .weights = {1}, .sequence_length = 3, .length_variation = 0});
+  payloads.clear();
+  for (int i = 0; i < 3; ++i) {
+    const auto choice = longer.next();
+    payloads.push_back(choice.payload);
+    longer.finished(exchange_of(choice));
+  }
+  EXPECT_THAT(payloads, ElementsAre(0, 1, 0));
 }
 
 TEST(PickerTest, SequencesTakeTurnsWhenSeveralAreWanted) {
