@@ -100,6 +100,7 @@ void PassBuilder::append_point(Slice& slice) {
     --arrivals_left_;
     next_arrival_ = arrivals_->next();
   }
+  asked_ += asked;
   point.asked_rate = per_second(static_cast<double>(asked), point.duration);
   const LatencyHistogram latency = merged_latency(slice);
   point.p50 = latency.quantile(0.5);

@@ -34,6 +34,8 @@ class PassBuilder {
   Duration quiet() const;
   // All of the pass so far.
   const Counts& total() const { return total_; }
+  // Requests that were due so far, in open loop.
+  std::uint64_t asked() const { return asked_; }
 
   // The pass; the builder is spent. `ends_by_itself`: all windows count and need not agree.
   Pass finish(bool interrupted, bool ends_by_itself, const Client::Statistics& connections,
@@ -69,6 +71,7 @@ class PassBuilder {
   std::vector<std::optional<ServerSnapshot>> snapshots_;
   std::map<std::string, ErrorGroup> all_errors_;
   Counts total_;
+  std::uint64_t asked_ = 0;
 };
 
 }  // namespace proa::loadgen

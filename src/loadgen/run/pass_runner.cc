@@ -160,7 +160,8 @@ bool PassRunner::is_over(const Load& load, const PassBuilder& builder) const {
   if (load.requests > 0 && builder.quiet() >= options_.interval * options_.max_windows) return true;
   const Duration now = last.start + last.duration;
   if (load.shape != LoadShape::kStages || now < load.length()) return false;
-  return last.in_flight == 0 || now - load.length() >= options_.worker.drain_limit;
+  const bool done = last.in_flight == 0 && builder.total().sent >= builder.asked();
+  return done || now - load.length() >= options_.worker.drain_limit;
 }
 
 void PassRunner::report_progress(const Load& load, const PassBuilder& builder) const {
