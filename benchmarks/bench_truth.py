@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""bench_truth.py [--short] [--without-find-max]: does `proa bench` tell the truth? Its figures against those computed from
+"""bench_truth.py [--short] [--only PART]: does `proa bench` tell the truth? Its figures against those computed from
 the log of a server with scripted delays (tests/scripted_server), whose capacity is made of waiting.
---short: a few seconds a case, to try the script."""
+--short: a few seconds a case, to try the script. --only: percentiles (and rates) or find-max, which are recorded
+each by itself."""
 import argparse
 import json
 import math
@@ -195,27 +196,39 @@ def find_max_rows(protocol, bound_ms):
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true")
-    parser.add_argument("--protocols", nargs="+", default=["http", "grpc"])
-    parser.add_argument("--without-find-max", action="store_true")
-    options = parser.parse_args()
-    seconds = 4 if options.short else 20
+def percentiles_and_rates(protocols, short):
+    seconds = 4 if short else 20
     windows = ["-p", seconds * 1000 // 2, "--max-trials", 4]
     rows = []
-    for protocol in options.protocols:
+    for protocol in protocols:
         for name in SCRIPTS:
             for loop, load in (("closed loop", ["--concurrency-range", 4]),
                                ("open loop", ["--request-rate-range", rate_of(name)])):
                 rows += percentile_rows(protocol, name, loop, [*load, *windows])
         rows += [rate_row(protocol, seconds), poisson_row(protocol, seconds, SLOW_SERVICE_US, 1),
                  poisson_row(protocol, seconds, SERVICE_US, None)]
-        if not options.without_find_max:
-            rows += find_max_rows(protocol, 20)
+    return rows
+
+
+def finish(name, rows):
     for row in rows:
         print(row)
-    return 0 if harness.finish("bench_truth", rows) else 1
+    return harness.finish(name, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--protocols", nargs="+", default=["http", "grpc"])
+    parser.add_argument("--only", choices=("percentiles", "find-max"))
+    options = parser.parse_args()
+    met = True
+    if options.only != "find-max":
+        met &= finish("bench_truth", percentiles_and_rates(options.protocols, options.short))
+    if options.only != "percentiles":
+        met &= finish("bench_find_max", [row for protocol in options.protocols
+                                         for row in find_max_rows(protocol, 20)])
+    return 0 if met else 1
 
 
 if __name__ == "__main__":

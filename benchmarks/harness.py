@@ -128,7 +128,7 @@ def finish(name, rows):
     """Prints where the rows come from, records them, and tells whether every bar was met."""
     RESULTS.mkdir(exist_ok=True)
     record = {"benchmark": name, "commit": commit(), "machine": machine(),
-              "command": " ".join([f"benchmarks/{name}.py", *sys.argv[1:]]),
+              "command": " ".join([f"benchmarks/{pathlib.Path(sys.argv[0]).name}", *sys.argv[1:]]),
               "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
               "rows": [dataclasses.asdict(row) | {"met": row.met} for row in rows]}
     path = RESULTS / f"{name}.json"

@@ -195,6 +195,7 @@ Status ModelRepository::load_now(LoadJob& job) {
       if (status.error().code != ErrorCode::kNotFound) ++counts_.failed;
     } else if (!job.waits) {
       missing_.erase(name);
+      step_loads_.loaded(name);
       ++counts_.succeeded;
     }
   }

@@ -124,7 +124,7 @@ class ModelRepository {
   // the old versions. An ensemble is loaded when the loads of its steps have ended; in kExplicit
   // mode those that are not there are loaded for it. `done` is called on a load thread. Whether
   // clients may ask for it is for the front ends to know. Errors, at once: kUnavailable beyond
-  // kMostRequests or kMostRequestsOfOne.
+  // kMostRequests or kMostRequestsOfOne, and once the server ends.
   void load(const std::string& name, LoadRequest request,
             std::move_only_function<void(Status)> done) PROA_EXCLUDES(mutex_);
   // Takes the model down, after the loads of it that were asked for before; returns before they and

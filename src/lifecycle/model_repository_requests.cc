@@ -24,9 +24,11 @@ void ModelRepository::load(const std::string& name, LoadRequest request,
   const bool by_model = request.by_model;
   StepLoads::JobPtr job;
   MutexLock lock(mutex_);
-  if (Status room = check_room_locked(name, 0); !room) {
+  Status may_wait = check_room_locked(name, 0);
+  if (shutting_down_) may_wait = error::unavailable("the server is shutting down");
+  if (!may_wait) {
     lock.unlock();
-    return done(std::move(room));
+    return done(std::move(may_wait));
   }
   ++requests_;
   if (usable) asked_for_.insert(name);  // nothing is kept of a name that no model can have

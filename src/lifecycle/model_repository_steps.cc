@@ -121,7 +121,7 @@ void ModelRepository::load_for_others(const std::string& name) {
 std::vector<std::string> ModelRepository::steps_to_unload(const std::string& ensemble) const {
   std::vector<std::string> names;
   MutexLock lock(mutex_);
-  for (const std::string& step : step_loads_.steps_of(ensemble)) {
+  for (const std::string& step : step_loads_.all_steps_of(ensemble)) {
     if (asked_for_.contains(step) || step_loads_.ensembles_with(step).size() > 1) continue;
     names.push_back(step);
   }

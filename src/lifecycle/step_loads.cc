@@ -41,14 +41,32 @@ std::set<std::string> StepLoads::busy() const {
 }
 
 void StepLoads::set_steps(const std::string& name, std::set<std::string> steps, bool from_request) {
-  if (steps.empty()) return forget(name);
-  ensembles_[name] = {std::move(steps), from_request};
+  const auto [found, is_new] = ensembles_.try_emplace(name);
+  Ensemble& ensemble = found->second;
+  ensemble.steps = std::move(steps);
+  ensemble.from_request = from_request;
+  if (ensemble.steps.empty() && ensemble.serving.empty()) ensembles_.erase(found);
+}
+
+void StepLoads::loaded(const std::string& name) {
+  const auto found = ensembles_.find(name);
+  if (found == ensembles_.end()) return;
+  found->second.serving = found->second.steps;
+  if (found->second.steps.empty()) ensembles_.erase(found);
 }
 
 const std::set<std::string>& StepLoads::steps_of(const std::string& name) const {
   static const std::set<std::string> kNone;
   const auto found = ensembles_.find(name);
   return found == ensembles_.end() ? kNone : found->second.steps;
+}
+
+std::set<std::string> StepLoads::all_steps_of(const std::string& name) const {
+  const auto found = ensembles_.find(name);
+  if (found == ensembles_.end()) return {};
+  std::set<std::string> all = found->second.steps;
+  all.insert(found->second.serving.begin(), found->second.serving.end());
+  return all;
 }
 
 bool StepLoads::from_request(const std::string& name) const {
@@ -59,7 +77,7 @@ bool StepLoads::from_request(const std::string& name) const {
 std::vector<std::string> StepLoads::ensembles_with(const std::string& step) const {
   std::vector<std::string> names;
   for (const auto& [name, ensemble] : ensembles_) {
-    if (ensemble.steps.contains(step)) names.push_back(name);
+    if (ensemble.steps.contains(step) || ensemble.serving.contains(step)) names.push_back(name);
   }
   return names;
 }

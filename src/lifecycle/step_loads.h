@@ -46,10 +46,14 @@ class StepLoads {
   // What the model's configuration says: its steps, none when it is no ensemble. `from_request`: a
   // client sent it, so that loading the folder would not bring it back.
   void set_steps(const std::string& name, std::set<std::string> steps, bool from_request);
+  // What set_steps() said last serves now; until then what served before does.
+  void loaded(const std::string& name);
   void forget(const std::string& name) { ensembles_.erase(name); }
   const std::set<std::string>& steps_of(const std::string& name) const;
+  // The same, with those of the configuration that serves.
+  std::set<std::string> all_steps_of(const std::string& name) const;
   bool from_request(const std::string& name) const;
-  // The ensembles that name the model as a step.
+  // The ensembles that name the model as a step, in either.
   std::vector<std::string> ensembles_with(const std::string& step) const;
 
   // Errors: kInvalidArgument when the ensemble is a step of itself, by way of others or directly;
@@ -67,6 +71,7 @@ class StepLoads {
  private:
   struct Ensemble {
     std::set<std::string> steps;
+    std::set<std::string> serving;
     bool from_request = false;
   };
 

@@ -75,5 +75,21 @@ TEST(StepLoadsTest, FindsCirclesAndNamesTheWay) {
   EXPECT_TRUE(loads.check_circle("h"));
 }
 
+TEST(StepLoadsTest, WhatServesCountsUntilTheNextHasLoaded) {
+  StepLoads loads;
+  loads.set_steps("chain", {"a", "b"}, false);
+  loads.loaded("chain");
+  loads.set_steps("chain", {"a", "c"}, false);  // and fails
+  EXPECT_THAT(loads.ensembles_with("b"), ElementsAre("chain"));
+  EXPECT_THAT(loads.all_steps_of("chain"), ElementsAre("a", "b", "c"));
+  loads.set_steps("chain", {"a", "c"}, false);
+  loads.loaded("chain");
+  EXPECT_THAT(loads.ensembles_with("b"), IsEmpty());
+  loads.set_steps("chain", {}, false);  // it is no ensemble any more
+  EXPECT_THAT(loads.ensembles_with("a"), ElementsAre("chain"));
+  loads.loaded("chain");
+  EXPECT_THAT(loads.ensembles_with("a"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace proa::lifecycle

@@ -43,27 +43,24 @@ PythonInstance::~PythonInstance() {
 }
 
 void PythonInstance::start(std::unique_ptr<core::Batch> batch, Done done) {
-  std::shared_ptr<Session> session;
-  std::optional<Error> refused;
-  {
+  std::shared_ptr<Session> ended;  // the one that took nothing more; the next may be ready by now
+  while (true) {
     MutexLock lock(mutex_);
-    session = session_;
-    refused = refusing_;
-  }
-  if (session != nullptr && session->submit(batch, done)) return;
-  if (session == nullptr && refused) {
-    fail(*batch, *refused);
-    return done(std::move(batch));
-  }
-  MutexLock lock(mutex_);
-  // Meanwhile the next process may be ready.
-  if (session_ != nullptr && session_ != session) {
-    session = session_;
+    const std::shared_ptr<Session> session = session_;
+    if (session == nullptr && refusing_) {
+      const Error refused = *refusing_;
+      lock.unlock();
+      fail(*batch, refused);
+      return done(std::move(batch));
+    }
+    if (session == nullptr || session == ended) {
+      waiting_.push_back({std::move(batch), std::move(done)});
+      return;
+    }
     lock.unlock();
     if (session->submit(batch, done)) return;
-    lock.lock();
+    ended = session;
   }
-  waiting_.push_back({std::move(batch), std::move(done)});
 }
 
 void PythonInstance::run() {

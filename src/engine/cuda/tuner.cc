@@ -79,9 +79,14 @@ std::vector<Implementation> implementations_to_try(const Job& job,
   return list;
 }
 
+// Copies what no kernel computes with, nor a timer: integers and others, byte by byte.
+bool needs_no_choice(const Graph& graph, const Step& step) {
+  return is_copy(graph, step.node) && step.candidates == std::vector{Implementation::kReference};
+}
+
 void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
                      Libraries& libraries) {
-  if (is_copy(graph, job.step->node)) return;  // see take_plain()
+  if (needs_no_choice(graph, *job.step)) return;
   for (Implementation implementation : implementations_to_try(job, options.avoid)) {
     auto variants = maker_of(implementation).variants(graph, job.step->node, libraries);
     if (!variants) {
@@ -212,8 +217,8 @@ class Chooser {
     if (job.parts > 1) {
       PROA_TRY(decide_fusion(job));
       if (job.kernel == nullptr) return {};
-    } else if (is_copy(plan_.graph, job.step->node)) {
-      // Its one kernel copies what nothing else can compute with, a timer neither.
+    } else if (needs_no_choice(plan_.graph, *job.step)) {
+      // take_plain()
     } else if (!options_.time_candidates) {
       PROA_TRY(take_first(job));
     } else if (!job.candidates.empty()) {
