@@ -7,6 +7,7 @@
 #include "http_client.h"
 #include "predictor.h"
 #include "proto/json_text.h"
+#include "protocol/model_path.h"
 #include "simdjson.h"
 #include "tensor/bytes_tensor.h"
 
@@ -141,24 +142,6 @@ Result<std::vector<NamedTensor>> read_outputs(const HttpReply& reply) {
   return outputs;
 }
 
-// As one segment of a path.
-std::string percent_encode(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("-._~").contains(c)) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return encoded;
-}
-
-std::string model_path(const std::string& model, const std::string& version) {
-  const std::string path = "/v2/models/" + percent_encode(model);
-  return version.empty() ? path : path + "/versions/" + percent_encode(version);
-}
-
 // A server that still loads the model says so with 503.
 bool is_loading(const HttpReply& reply) {
   if (reply.status != 503) return false;
@@ -174,7 +157,7 @@ class HttpPredictor final : public Predictor {
       : server_(server),
         client_(server, options.timeout),
         model_(std::move(model)),
-        path_(model_path(model_, version)) {}
+        path_(protocol::model_path(model_, version)) {}
 
   // Reads the signature. Errors: the server's.
   Status open(const ConnectOptions& options) {

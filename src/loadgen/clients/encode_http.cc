@@ -1,12 +1,12 @@
 #include "loadgen/clients/encode_http.h"
 
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
 #include "fmt/format.h"
 #include "proto/json_text.h"
+#include "protocol/model_path.h"
 #include "protocol/typed.h"
 #include "tensor/bytes_tensor.h"
 
@@ -107,18 +107,6 @@ void append_parameter(std::string& json, const Parameter& parameter) {
       parameter.value);
 }
 
-std::string percent_encode(std::string_view text) {
-  std::string encoded;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("-._~").contains(c)) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return encoded;
-}
-
 std::string sequence_parameters(const SequencePlace& place) {
   return fmt::format(R"("sequence_id":{},"sequence_start":{},"sequence_end":{})", place.id,
                      place.start, place.end);
@@ -126,17 +114,11 @@ std::string sequence_parameters(const SequencePlace& place) {
 
 }  // namespace
 
-std::string model_path(std::string_view name, std::string_view version) {
-  std::string path = "/v2/models/" + percent_encode(name);
-  if (!version.empty()) path += "/versions/" + percent_encode(version);
-  return path;
-}
-
 Result<HttpRequest> HttpRequest::make(const ModelSignature& model, const Payload& payload,
                                       const HttpEncoding& encoding) {
   HttpRequest request;
   request.head_ = fmt::format("POST {}{}/infer HTTP/1.1\r\nHost: {}\r\n", encoding.prefix,
-                              model_path(model.name, model.version), encoding.authority);
+                              protocol::model_path(model.name, model.version), encoding.authority);
   for (const std::string& header : encoding.headers) request.head_ += header + "\r\n";
   std::string& front = request.json_front_;
   front = R"({"parameters":{)";

@@ -20,9 +20,6 @@ struct HttpEncoding {
   TensorFormat output = TensorFormat::kBinary;
 };
 
-// "/v2/models/NAME[/versions/V]", percent-encoded.
-std::string model_path(std::string_view name, std::string_view version);
-
 // One payload as an HTTP request, made before the load starts.
 // Threading: immutable once made.
 class HttpRequest {

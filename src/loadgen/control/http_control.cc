@@ -3,9 +3,9 @@
 
 #include "fmt/format.h"
 #include "loadgen/clients/answer.h"
-#include "loadgen/clients/encode_http.h"
 #include "loadgen/clients/http_connection.h"
 #include "loadgen/control/control.h"
+#include "protocol/model_path.h"
 
 namespace proa::loadgen {
 namespace {
@@ -86,13 +86,13 @@ class HttpControl final : public ControlChannel {
       case Question::kServerMetadata:
         return getter_.get("/v2");
       case Question::kModelMetadata:
-        return getter_.get(model_path(model, version));
+        return getter_.get(protocol::model_path(model, version));
       case Question::kModelConfig:
-        return getter_.get(model_path(model, version) + "/config");
+        return getter_.get(protocol::model_path(model, version) + "/config");
       case Question::kModelStatistics:
         break;
     }
-    return getter_.get(model_path(model, version) + "/stats");
+    return getter_.get(protocol::model_path(model, version) + "/stats");
   }
 
  private:
