@@ -10,6 +10,20 @@ namespace {
 // "cudaMemcpyAsync(a, b)" -> "cudaMemcpyAsync": arguments say nothing to a user.
 std::string_view function_of(std::string_view call) { return call.substr(0, call.find('(')); }
 
+// A library only says that it failed; the device says whether that is its own end.
+Error library_error(std::string_view call, std::string_view reason, bool out_of_memory) {
+  std::size_t free = 0, total = 0;
+  Status device = cuda_status(cudaMemGetInfo(&free, &total), call);
+  if (!device && device.error().code == ErrorCode::kUnavailable) {
+    return with_context(reason, std::move(device).error());
+  }
+  const std::string_view function = function_of(call);
+  if (!out_of_memory) return error::internal("{}: {}", function, reason);
+  return error::resource_exhausted("{}: {}; {:.1f} of {:.1f} MiB of GPU memory are free", function,
+                                   reason, static_cast<double>(free) / (1 << 20),
+                                   static_cast<double>(total) / (1 << 20));
+}
+
 }  // namespace
 
 Status cuda_status(cudaError_t code, std::string_view call) {
@@ -43,24 +57,6 @@ Status cuda_status(cudaError_t code, std::string_view call) {
       return error::internal("{}: {}", function, cudaGetErrorString(code));
   }
 }
-
-namespace {
-
-// A library only says that it failed; the device says whether that is its own end.
-Error library_error(std::string_view call, std::string_view reason, bool out_of_memory) {
-  std::size_t free = 0, total = 0;
-  Status device = cuda_status(cudaMemGetInfo(&free, &total), call);
-  if (!device && device.error().code == ErrorCode::kUnavailable) {
-    return with_context(reason, std::move(device).error());
-  }
-  const std::string_view function = function_of(call);
-  if (!out_of_memory) return error::internal("{}: {}", function, reason);
-  return error::resource_exhausted("{}: {}; {:.1f} of {:.1f} MiB of GPU memory are free", function,
-                                   reason, static_cast<double>(free) / (1 << 20),
-                                   static_cast<double>(total) / (1 << 20));
-}
-
-}  // namespace
 
 Status cudnn_status(cudnnStatus_t code, std::string_view call) {
   if (code == CUDNN_STATUS_SUCCESS) return {};

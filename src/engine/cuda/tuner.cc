@@ -69,9 +69,15 @@ Status run_parallel(const DeviceInfo& device, int threads, std::size_t count,
   return any ? Status{} : std::move(failures.front());
 }
 
-// The plain kernel is a candidate only where nothing else is.
-std::vector<Implementation> implementations_to_try(const Job& job,
+// Copies what no kernel computes with, nor a timer: integers and others, byte by byte.
+bool needs_no_choice(const Graph& graph, const Step& step) {
+  return is_copy(graph, step.node) && step.candidates == std::vector{Implementation::kReference};
+}
+
+// The plain kernel is a candidate only where nothing else is. Empty: nothing is to be tried.
+std::vector<Implementation> implementations_to_try(const Graph& graph, const Job& job,
                                                    const std::set<Implementation>& avoid) {
+  if (needs_no_choice(graph, *job.step)) return {};
   std::vector<Implementation> list = job.step->candidates;
   const auto avoided = [&](Implementation each) { return avoid.contains(each); };
   if (job.parts > 1 || !std::ranges::all_of(list, avoided)) std::erase_if(list, avoided);
@@ -79,15 +85,9 @@ std::vector<Implementation> implementations_to_try(const Job& job,
   return list;
 }
 
-// Copies what no kernel computes with, nor a timer: integers and others, byte by byte.
-bool needs_no_choice(const Graph& graph, const Step& step) {
-  return is_copy(graph, step.node) && step.candidates == std::vector{Implementation::kReference};
-}
-
 void list_candidates(const Graph& graph, Job& job, const TunerOptions& options,
                      Libraries& libraries) {
-  if (needs_no_choice(graph, *job.step)) return;
-  for (Implementation implementation : implementations_to_try(job, options.avoid)) {
+  for (Implementation implementation : implementations_to_try(graph, job, options.avoid)) {
     auto variants = maker_of(implementation).variants(graph, job.step->node, libraries);
     if (!variants) {
       job.why = variants.error().message;
@@ -217,8 +217,6 @@ class Chooser {
     if (job.parts > 1) {
       PROA_TRY(decide_fusion(job));
       if (job.kernel == nullptr) return {};
-    } else if (needs_no_choice(plan_.graph, *job.step)) {
-      // take_plain()
     } else if (!options_.time_candidates) {
       PROA_TRY(take_first(job));
     } else if (!job.candidates.empty()) {
@@ -248,10 +246,13 @@ class Chooser {
   // The first candidate that builds and runs.
   Status take_first(Job& job) {
     const Node& node = job.step->node;
+    const std::vector<Implementation> list =
+        implementations_to_try(plan_.graph, job, options_.avoid);
+    if (list.empty()) return {};
     PROA_ASSIGN(CandidateTimer timer,
                 CandidateTimer::create(plan_.graph, node, job.parts,
                                        CandidateTimer::Operands::kOneSet, libraries_));
-    for (Implementation implementation : implementations_to_try(job, options_.avoid)) {
+    for (const Implementation implementation : list) {
       const auto variants = maker_of(implementation).variants(plan_.graph, node, libraries_);
       if (!variants) continue;
       for (std::size_t i = 0; i < std::min(kFirstVariants, variants->size()); ++i) {

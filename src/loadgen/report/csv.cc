@@ -87,8 +87,9 @@ Row header(const Columns& columns) {
   return row;
 }
 
-// "uuid:value;" of every GPU; the mean of before and after, or the larger.
-std::string gpu_column(const bench::Level& level, std::string_view name, bool largest) {
+// "uuid:value;" of every GPU: the mean of before and after, of memory the larger.
+std::string gpu_column(const bench::Level& level, std::string_view name) {
+  const bool largest = name.contains("memory");
   std::string text;
   for (const bench::Metric& metric : level.metrics()) {
     if (!metric.name().starts_with(name)) continue;
@@ -125,7 +126,7 @@ void add_verbose(const bench::Level& level, const Columns& columns, Row& row) {
   if (!columns.gpu) return;
   for (const char* name : {"nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_used_bytes",
                            "nv_gpu_memory_total_bytes"}) {
-    row.push_back(gpu_column(level, name, std::string_view(name).contains("memory")));
+    row.push_back(gpu_column(level, name));
   }
 }
 

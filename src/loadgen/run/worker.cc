@@ -93,7 +93,7 @@ TimePoint Worker::send_due(TimePoint at) {
     if (patient && client_->ready_at() > at) return client_->ready_at();
     schedule_->take();
     last_due_ = due;
-    send(picker_.next(), due);
+    send(picker_.next(), due, at);
     at = now();
     if (at >= slice_end_) return at;  // time for the counters, even when sending never ends
   }
@@ -102,7 +102,10 @@ TimePoint Worker::send_due(TimePoint at) {
 void Worker::drain() {
   const TimePoint limit = now() + options_.drain_limit;
   while (now() < limit) {
-    while (const auto choice = picker_.next_to_close()) send(*choice, now());
+    while (const auto choice = picker_.next_to_close()) {
+      const TimePoint at = now();
+      send(*choice, at, at);
+    }
     client_->flush();
     if (in_flight_.empty()) break;
     loop_.run_once(std::min(limit, slice_end_));
@@ -117,22 +120,22 @@ void Worker::give_up() {
   client_->close();
   const TimePoint at = now();
   const double seconds = static_cast<double>(options_.drain_limit.count()) / 1e9;
+  const Failure failure{"no answer",
+                        fmt::format("no answer within {:g} s after the end of the load", seconds)};
   while (!in_flight_.empty()) {
     Exchange& exchange = *in_flight_.back();
     cut_off_ = !options_.load.ends_by_itself() && at - exchange.due < 2 * longest_;
-    client_->cancel(exchange, {"no answer", fmt::format("no answer within {:g} s after the end of "
-                                                        "the load",
-                                                        seconds)});
+    client_->cancel(exchange, failure);
   }
 }
 
-void Worker::send(const Picker::Choice& choice, TimePoint due) {
+void Worker::send(const Picker::Choice& choice, TimePoint due, TimePoint at) {
   Exchange& exchange = new_exchange();
   exchange.model = choice.model;
   exchange.payload = choice.payload;
   exchange.sequence = choice.sequence;
   exchange.due = due;
-  exchange.ready = now();
+  exchange.ready = at;
   exchange.keep_response_times = options_.keep_requests;
   exchange.in_flight_index = static_cast<std::uint32_t>(in_flight_.size());
   in_flight_.push_back(&exchange);

@@ -53,7 +53,7 @@ class Worker final : private ExchangeSink {
   TimePoint send_due(TimePoint now);
   TimePoint wake_up_time(TimePoint due) const;
   void drain();
-  void send(const Picker::Choice& choice, TimePoint due);
+  void send(const Picker::Choice& choice, TimePoint due, TimePoint at);
   void record(const Exchange& exchange);
   void keep_record(const Exchange& exchange);
   void expire(TimePoint now);
