@@ -51,12 +51,8 @@ Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes, std::string_view 
   const cudaError_t code = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
   if (code == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    std::size_t free = 0, total = 0;
-    (void)cudaMemGetInfo(&free, &total);
-    return error::resource_exhausted(
-        "{} needs {:.1f} MiB of GPU memory; {:.1f} of {:.1f} MiB are free", what,
-        static_cast<double>(bytes) / (1 << 20), static_cast<double>(free) / (1 << 20),
-        static_cast<double>(total) / (1 << 20));
+    return out_of_memory_error(
+        fmt::format("{} needs {:.1f} MiB", what, static_cast<double>(bytes) / (1 << 20)));
   }
   PROA_CUDA(code);
   DeviceMemory memory;

@@ -19,12 +19,18 @@ Error library_error(std::string_view call, std::string_view reason, bool out_of_
   }
   const std::string_view function = function_of(call);
   if (!out_of_memory) return error::internal("{}: {}", function, reason);
-  return error::resource_exhausted("{}: {}; {:.1f} of {:.1f} MiB of GPU memory are free", function,
-                                   reason, static_cast<double>(free) / (1 << 20),
-                                   static_cast<double>(total) / (1 << 20));
+  return out_of_memory_error(fmt::format("{}: {}", function, reason));
 }
 
 }  // namespace
+
+Error out_of_memory_error(std::string_view what) {
+  std::size_t free = 0, total = 0;
+  (void)cudaMemGetInfo(&free, &total);
+  return error::resource_exhausted("{}; {:.1f} of {:.1f} MiB of GPU memory are free", what,
+                                   static_cast<double>(free) / (1 << 20),
+                                   static_cast<double>(total) / (1 << 20));
+}
 
 Status cuda_status(cudaError_t code, std::string_view call) {
   if (code == cudaSuccess) return {};
@@ -32,7 +38,7 @@ Status cuda_status(cudaError_t code, std::string_view call) {
   const std::string_view function = function_of(call);
   switch (code) {
     case cudaErrorMemoryAllocation:
-      return error::resource_exhausted("{}: {}", function, cudaGetErrorString(code));
+      return out_of_memory_error(fmt::format("{}: {}", function, cudaGetErrorString(code)));
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorSystemDriverMismatch:

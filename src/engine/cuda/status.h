@@ -16,6 +16,9 @@ Status cuda_status(cudaError_t code, std::string_view call);
 Status cudnn_status(cudnnStatus_t code, std::string_view call);
 Status cublas_status(cublasStatus_t code, std::string_view call);
 
+// kResourceExhausted: `what`, and how much memory of the current device is free.
+Error out_of_memory_error(std::string_view what);
+
 }  // namespace proa::engine::cuda
 
 // Calls and returns the Error to the caller, if it is one.

@@ -9,6 +9,7 @@
 #include "engine/cuda/candidate_timer.h"
 #include "engine/cuda/status.h"
 #include "engine/passes/match.h"
+#include "engine/plan/choose_fusions.h"
 
 namespace proa::engine::cuda {
 namespace {
@@ -349,8 +350,7 @@ class Chooser {
       chosen.by_step.push_back(job.kernel);
       chosen.choices.push_back(job.choice);
     }
-    chosen.fusions.assign(plan_.steps.size(), -1);
-    for (const std::size_t fusion : worthwhile_fusions(chosen)) take_fusion(chosen, fusion);
+    take_fusions(chosen);
     for (const auto& kernel : chosen.by_step) {
       if (kernel == nullptr) continue;
       chosen.workspace_bytes = std::max(chosen.workspace_bytes, kernel->workspace_bytes());
@@ -360,38 +360,25 @@ class Chooser {
     return chosen;
   }
 
-  // Those that are no slower than their steps, the largest gain first.
-  std::vector<std::size_t> worthwhile_fusions(const ChosenKernels& apart) const {
-    std::vector<std::pair<float, std::size_t>> gains;
-    for (std::size_t i = 0; i < plan_.fusions.size(); ++i) {
-      const Fusion& fusion = plan_.fusions[i];
+  void take_fusions(ChosenKernels& chosen) const {
+    // Only a plain kernel is taken untimed: where it is all that is left.
+    const auto time_of = [](const Choice& choice) {
+      return choice.microseconds > 0 ? choice.microseconds : kUntimed;
+    };
+    std::vector<float> steps, fusions;
+    for (const Choice& choice : chosen.choices) steps.push_back(time_of(choice));
+    for (const Fusion& fusion : plan_.fusions) {
+      fusions.push_back(time_of(jobs_.at(fusion.step.signature).choice));
+    }
+    chosen.fusions = choose_fusions(plan_, steps, fusions);
+    for (const std::size_t index : taken_fusions(plan_, chosen)) {
+      const Fusion& fusion = plan_.fusions[index];
       const Job& job = jobs_.at(fusion.step.signature);
-      float gain = -job.choice.microseconds;
-      for (std::size_t j = fusion.first; j < fusion.first + fusion.count; ++j) {
-        const float step = apart.choices[j].microseconds;
-        gain += step > 0 ? step : kNoLimit;  // only the plain kernel was left, untimed
-      }
-      if (job.kernel != nullptr && gain >= 0) gains.emplace_back(-gain, i);
+      std::fill_n(chosen.by_step.begin() + static_cast<std::ptrdiff_t>(fusion.first), fusion.count,
+                  nullptr);
+      chosen.by_step[fusion.first] = job.kernel;
+      chosen.choices[fusion.first] = job.choice;
     }
-    std::ranges::sort(gains);
-    std::vector<std::size_t> order;
-    for (const auto& [gain, fusion] : gains) order.push_back(fusion);
-    return order;
-  }
-
-  // Unless another fusion has one of the steps already.
-  void take_fusion(ChosenKernels& chosen, std::size_t index) const {
-    const Fusion& fusion = plan_.fusions[index];
-    const Job& job = jobs_.at(fusion.step.signature);
-    for (std::size_t i = fusion.first; i < fusion.first + fusion.count; ++i) {
-      if (chosen.fusions[i] >= 0) return;
-    }
-    for (std::size_t i = fusion.first; i < fusion.first + fusion.count; ++i) {
-      chosen.fusions[i] = static_cast<int>(index);
-      chosen.by_step[i] = nullptr;
-    }
-    chosen.by_step[fusion.first] = job.kernel;
-    chosen.choices[fusion.first] = job.choice;
   }
 
   const Plan& plan_;
@@ -414,16 +401,15 @@ Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
 std::vector<std::size_t> taken_fusions(const Plan& plan, const ChosenKernels& kernels) {
   std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    if (kernels.fusions[i] < 0) continue;
-    const auto index = static_cast<std::size_t>(kernels.fusions[i]);
-    if (plan.fusions[index].first == i) taken.push_back(index);
+    const std::optional<std::size_t> index = kernels.fusions[i];
+    if (index && plan.fusions[*index].first == i) taken.push_back(*index);
   }
   return taken;
 }
 
 const Step& work_of(const Plan& plan, const ChosenKernels& kernels, std::size_t i) {
-  const int fusion = kernels.fusions[i];
-  return fusion < 0 ? plan.steps[i] : plan.fusions[static_cast<std::size_t>(fusion)].step;
+  const std::optional<std::size_t> fusion = kernels.fusions[i];
+  return fusion ? plan.fusions[*fusion].step : plan.steps[i];
 }
 
 }  // namespace proa::engine::cuda

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct ChosenKernels {
   // By step; null where the kernel of a step before does it too.
   std::vector<std::shared_ptr<StepKernel>> by_step;
   std::vector<Choice> choices;  // by step
-  std::vector<int> fusions;     // by step: which of the plan's fusions its kernel computes, or -1
+  // By step: which of the plan's fusions its kernel computes, if one.
+  std::vector<std::optional<std::size_t>> fusions;
   std::size_t workspace_bytes = 0;
   std::size_t built = 0;  // kernels that were built, tried ones included
   std::size_t timed = 0;
@@ -37,7 +39,7 @@ struct TunerOptions {
 
 // Chooses and builds the kernels of a plan. Candidates are timed inside captured graphs over
 // rotating buffers of random numbers; the fastest whose answer agrees with the plain kernel wins
-// and is put into `cache`. A fusion is taken where its kernel is faster than its steps apart. Uses
+// and is put into `cache`. Fusions are taken as choose_fusions says. Uses
 // the calling thread's device. Errors: kInternal naming a step for which nothing could be built;
 // kUnavailable when the device broke.
 Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
