@@ -3,8 +3,8 @@
 # unpacked folder of tools/gpu/pack_engine.py. Parts (default: all):
 #   cases      operator cases, every implementation, against the host reference
 #   tuned      the same with timed candidates
-#   sanitizer  compute-sanitizer memcheck and racecheck over the operator cases; memcheck takes more than
-#              a second a check: name a folder with fewer of them in CASES
+#   sanitizer  compute-sanitizer (TOOLS, default memcheck and racecheck) over the operator cases, THREADS cases at
+#              once, at most LIMIT seconds each (default 300); prints those that failed or did not end
 #   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
 #   streams    ResNet-50 FP16, two streams at once
 #   load       ResNet-50 FP16 over UINT8 pixels through `proa serve`, closed loop of batch-1 requests
@@ -28,6 +28,8 @@ PYTHON=${PYTHON:-python3}
 BATCHES=${BATCHES:-1,8,64,256}
 CASES=${CASES:-cases}
 THREADS=${THREADS:-$(nproc)}
+TOOLS=${TOOLS:-memcheck racecheck}
+LIMIT=${LIMIT:-300}
 OUT=${OUT:-.}
 packages=$("$PYTHON" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
 paths=$(find "$packages/nvidia" -maxdepth 4 \( -name 'libcudnn.so.9' -o -name 'libcublasLt.so.13' \
@@ -38,6 +40,24 @@ part() {
   echo "== $*"
   "$@" || { failed=1; echo "== FAILED: $*"; }
 }
+# sanitize TOOL: each case in a folder of its own, so that many run at once.
+sanitize() {
+  rm -rf one_case
+  for file in "$CASES"/*.txt; do
+    awk -v folder="one_case/$(basename "$file" .txt)" '
+      /^case / { close(out); out = folder "." $2 "/case.txt"; system("mkdir -p " folder "." $2) }
+      out { print > out }' "$file"
+  done
+  # shellcheck disable=SC2016
+  ls -S one_case/*/case.txt | xargs -P "$THREADS" -I{} sh -c '
+    log=$(dirname "$2").$1.log
+    timeout "$3" compute-sanitizer --tool "$1" --error-exitcode 9 ./engine_check cases "$(dirname "$2")" > "$log" 2>&1
+    result=$?
+    [ $result = 0 ] || { echo "$1 $2: exit status $result"; tail -n 3 "$log"; exit 1; }' - "$1" {} "$LIMIT"
+  local result=$?
+  echo "$1: $(cat one_case/*."$1".log | awk '/ passed, .* failed/ { cases++; passed += $1 } END { print cases + 0, "cases,", passed + 0, "checks passed" }')"
+  return $result
+}
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
 for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch networks photos serve streams load}; do
@@ -45,9 +65,7 @@ for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch
     cases) part ./engine_check cases "$CASES" ;;
     tuned) part ./engine_check cases "$CASES" --tune ;;
     sanitizer)
-      for tool in memcheck racecheck; do
-        part compute-sanitizer --tool $tool --error-exitcode 9 ./engine_check cases "$CASES"
-      done ;;
+      for tool in $TOOLS; do part sanitize "$tool"; done ;;
     resnet50)
       model
       rm -f "$OUT/tuning.txt"

@@ -71,6 +71,7 @@ class Network:
 
 NETWORKS = {f"light_{name}": Network(planes, ["light.py", name]) for name in LIGHT} | {
     "resnet50": Network(planes, ["resnet.py"]),
+    "resnet50_half": Network(planes, ["resnet.py", "--half"]),
     "resnet50_saved_model": Network(pixels_last, ["saved_model_resnet.py"]),
     "mobilenet_v2": Network(planes, ["mobilenet.py"]),
     "efficientnet_lite0": Network(planes, file="efficientnet_lite0.onnx"),

@@ -361,14 +361,14 @@ class Chooser {
   }
 
   void take_fusions(ChosenKernels& chosen) const {
-    // Only a plain kernel is taken untimed: where it is all that is left.
-    const auto time_of = [](const Choice& choice) {
-      return choice.microseconds > 0 ? choice.microseconds : kUntimed;
-    };
     std::vector<float> steps, fusions;
-    for (const Choice& choice : chosen.choices) steps.push_back(time_of(choice));
+    for (const Choice& choice : chosen.choices) {
+      // Only a plain kernel is taken untimed: where it is all that is left.
+      steps.push_back(choice.microseconds > 0 ? choice.microseconds : kUntimed);
+    }
     for (const Fusion& fusion : plan_.fusions) {
-      fusions.push_back(time_of(jobs_.at(fusion.step.signature).choice));
+      const Job& job = jobs_.at(fusion.step.signature);
+      fusions.push_back(job.kernel != nullptr ? job.choice.microseconds : kUntimed);
     }
     chosen.fusions = choose_fusions(plan_, steps, fusions);
     for (const std::size_t index : taken_fusions(plan_, chosen)) {
