@@ -32,7 +32,7 @@ std::string to_string(const BlockEndTile& tile) {
                                : tile.way == BlockEndWay::kStreamWeights ? ", weights again"
                                : tile.way == BlockEndWay::kTwoTiles      ? ", two tiles"
                                                                          : "";
-  return fmt::format("t{} of {}{}", tile.threads, tile.slice, way);
+  return fmt::format("t{} of {}{}{}", tile.threads, tile.slice, way, tile.ahead ? ", ahead" : "");
 }
 
 // The convolutions of a fused node, and where their inputs begin among its own.
@@ -76,9 +76,14 @@ Tiles<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& li
   const bool few = shape.n * shape.p * shape.q <= kFewPixels;
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
-      if (block_end_shared_bytes(shape, slice, way) > limits.shared_bytes) continue;
       for (const int threads : threads_for(way, few)) {
-        if (threads <= block_end_threads(shape, way)) tiles.list.push_back({threads, slice, way});
+        for (const bool ahead : {false, true}) {
+          const BlockEndTile tile{threads, slice, way, ahead};
+          if (threads <= block_end_threads(shape, tile) &&
+              block_end_shared_bytes(shape, tile) <= limits.shared_bytes) {
+            tiles.list.push_back(tile);
+          }
+        }
       }
     }
   };

@@ -13,7 +13,7 @@ namespace {
 using namespace block_end;
 
 // All weights that a block needs lie in its shared memory.
-template <int kTiles, int kSteps, int kNext>
+template <int kTiles, int kSteps, int kNext, bool kAhead>
 __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_kernel(BlockEnd e) {
   using Own = Tiles<kTiles, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
@@ -38,16 +38,28 @@ __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_k
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
   const int tiles = (e.pixels + kTilePixels - 1) / kTilePixels;
-  for (int i = (static_cast<int>(blockIdx.x) * warps + warp) * kTiles; i < tiles;
-       i += static_cast<int>(gridDim.x) * warps * kTiles) {
-    Own own(e, i, begin, lane, next_bias);
-    const float* group_bias = bias;
+  const int first = (static_cast<int>(blockIdx.x) * warps + warp) * kTiles;
+  const int step = static_cast<int>(gridDim.x) * warps * kTiles;
+  const auto make_all = [&](auto& source) {
+    for (int i = first; i < tiles; i += step) {
+      Own own(e, i, begin, lane, next_bias, source);
+      const float* group_bias = bias;
 #pragma unroll 1
-    for (const unsigned char* group = shared; group != behind; group += bytes) {
-      own.make(e, lane, group + bytes != behind, group_bias, group);
-      group_bias += kGroup;
+      for (const unsigned char* group = shared; group != behind; group += bytes) {
+        own.make(e, lane, group + bytes != behind, group_bias, group, source);
+        group_bias += kGroup;
+      }
+      own.end(e);
     }
-    own.end(e);
+  };
+  if constexpr (kAhead) {
+    using Source = Ahead<kTiles, kSteps, kNext>;
+    auto* ahead = reinterpret_cast<unsigned char*>(next_bias + kNext * kGroup);
+    Source source(e, ahead + warp * Source::kWarpBytes, lane, first, step);
+    make_all(source);
+  } else {
+    FromMemory<kTiles, kSteps, kNext> source;
+    make_all(source);
   }
 }
 
@@ -93,56 +105,68 @@ __global__ void __launch_bounds__(most_threads(1, kSteps, kNext), 1) streamed_ke
   for (int round = static_cast<int>(blockIdx.x); round < rounds;
        round += static_cast<int>(gridDim.x)) {
     // Every warp takes part, those without a tile too.
-    Own own(e, round * warps + warp, 0, lane, next_bias);
+    FromMemory<1, kSteps, kNext> source;
+    Own own(e, round * warps + warp, 0, lane, next_bias, source);
 #pragma unroll 1
     for (int c = 0; c < e.outputs; c += kGroup, stage = stage_behind(stage)) {
       __pipeline_wait_prior(kStages - 2);
       __syncthreads();
       fetch();  // where the weights were that all have read
-      own.make(e, lane, c + kGroup < e.outputs, bias + c, stage);
+      own.make(e, lane, c + kGroup < e.outputs, bias + c, stage, source);
     }
     own.end(e);
   }
 }
 
 struct Variant {
-  void (*kernel)(BlockEnd);
-  int most_threads;
+  void (*kernel)(BlockEnd) = nullptr;
+  int most_threads = 0;
+  int warp_bytes = 0;  // of shared memory, besides those of the block
 };
 
-template <int kSteps, int kNext>
-Variant variant(BlockEndWay way) {
-  // The registers suffice for two tiles.
-  constexpr bool kTwoFit = kSteps > 0 && kNext > 0 && 8 * kSteps + 16 * kNext <= 80;
-  if (way == BlockEndWay::kHold || way == BlockEndWay::kReadAgain) {
-    return {held_kernel<1, kSteps, kNext>, most_threads(1, kSteps, kNext)};
+template <int kTiles, int kSteps, int kNext>
+Variant held(bool ahead) {
+  const int threads = most_threads(kTiles, kSteps, kNext);
+  if (!ahead) return {held_kernel<kTiles, kSteps, kNext, false>, threads, 0};
+  if constexpr (kSteps > 0 && kNext > 0) {
+    return {held_kernel<kTiles, kSteps, kNext, true>, threads,
+            Ahead<kTiles, kSteps, kNext>::kWarpBytes};
   }
-  if constexpr (kTwoFit) {
-    if (way == BlockEndWay::kTwoTiles) {
-      return {held_kernel<2, kSteps, kNext>, most_threads(2, kSteps, kNext)};
-    }
-  }
-  if constexpr (kNext > 0) {
-    if (way == BlockEndWay::kStreamWeights) {
-      return {streamed_kernel<kSteps, kNext>, most_threads(1, kSteps, kNext)};
-    }
-  }
-  return {nullptr, 0};
+  return {};
 }
 
-Variant variant_of(const BlockEndShape& s, BlockEndWay way) {
-  const int steps = way == BlockEndWay::kReadAgain ? 0 : (s.channels + s.second_channels) / 32;
+template <int kSteps, int kNext>
+Variant variant(const BlockEndTile& tile) {
+  // The registers suffice for two tiles.
+  constexpr bool kTwoFit = kSteps > 0 && kNext > 0 && 8 * kSteps + 16 * kNext <= 80;
+  if (tile.way == BlockEndWay::kHold || tile.way == BlockEndWay::kReadAgain) {
+    return held<1, kSteps, kNext>(tile.ahead);
+  }
+  if constexpr (kTwoFit) {
+    if (tile.way == BlockEndWay::kTwoTiles) return held<2, kSteps, kNext>(tile.ahead);
+  }
+  if constexpr (kNext > 0) {
+    if (tile.way == BlockEndWay::kStreamWeights && !tile.ahead) {
+      return {streamed_kernel<kSteps, kNext>, most_threads(1, kSteps, kNext), 0};
+    }
+  }
+  return {};
+}
+
+Variant variant_of(const BlockEndShape& s, const BlockEndTile& tile) {
+  const int steps = tile.way == BlockEndWay::kReadAgain ? 0 : (s.channels + s.second_channels) / 32;
   const auto is = [&](int wanted, int next) {
     return steps == wanted && s.next_outputs == next * kGroup;
   };
-  if (is(2, 2)) return variant<2, 2>(way);
-  if (is(2, 4)) return variant<2, 4>(way);
-  if (is(4, 0)) return variant<4, 0>(way);
-  if (is(4, 2)) return variant<4, 2>(way);
-  if (is(4, 4)) return variant<4, 4>(way);
-  if (is(12, 0)) return variant<12, 0>(way);
-  if (is(0, 0)) return variant<0, 0>(way);
-  return {nullptr, 0};
+  if (tile.ahead && s.outputs < kLeastAhead) return {};
+  if (is(2, 2)) return variant<2, 2>(tile);
+  if (is(2, 4)) return variant<2, 4>(tile);
+  if (is(4, 0)) return variant<4, 0>(tile);
+  if (is(4, 2)) return variant<4, 2>(tile);
+  if (is(4, 4)) return variant<4, 4>(tile);
+  if (is(12, 0)) return variant<12, 0>(tile);
+  if (is(0, 0)) return variant<0, 0>(tile);
+  return {};
 }
 
 Input input_of(const BlockEndInput& from, int channels) {
@@ -151,24 +175,26 @@ Input input_of(const BlockEndInput& from, int channels) {
 
 }  // namespace
 
-int block_end_threads(const BlockEndShape& shape, BlockEndWay way) {
-  return variant_of(shape, way).most_threads;
+int block_end_threads(const BlockEndShape& shape, const BlockEndTile& tile) {
+  return variant_of(shape, tile).most_threads;
 }
 
-std::size_t block_end_shared_bytes(const BlockEndShape& s, int slice, BlockEndWay way) {
+std::size_t block_end_shared_bytes(const BlockEndShape& s, const BlockEndTile& tile) {
   const int channels = s.channels + s.second_channels;
-  const int groups = way == BlockEndWay::kStreamWeights ? kStages : slice / kGroup;
+  const int groups = tile.way == BlockEndWay::kStreamWeights ? kStages : tile.slice / kGroup;
   const int weights = groups * group_bytes(channels, s.next_outputs);
-  const int floats = slice + s.next_outputs;
-  return static_cast<std::size_t>(weights) + static_cast<std::size_t>(floats) * sizeof(float);
+  const int floats = tile.slice + s.next_outputs;
+  const int warps = tile.threads / 32 * variant_of(s, tile).warp_bytes;
+  return static_cast<std::size_t>(weights + warps) +
+         static_cast<std::size_t>(floats) * sizeof(float);
 }
 
 cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
                              const BlockEndTile& tile, const DeviceLimits& limits,
                              cudaStream_t stream) {
-  const Variant chosen = variant_of(shape, tile.way);
+  const Variant chosen = variant_of(shape, tile);
   const Finish finish = finish_of(work.act), next_finish = finish_of(work.next_act);
-  const std::size_t bytes = block_end_shared_bytes(shape, tile.slice, tile.way);
+  const std::size_t bytes = block_end_shared_bytes(shape, tile);
   if (chosen.kernel == nullptr || tile.threads > chosen.most_threads || !finish.bounds ||
       !next_finish.bounds || tile.slice % kGroup != 0 ||
       (shape.next_outputs > 0 && tile.slice < shape.outputs) ||

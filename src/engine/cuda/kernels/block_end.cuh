@@ -237,11 +237,156 @@ class InputRows {
     return {load_vector((first ? upper_ : second_upper_) + s * 32),
             load_vector((first ? lower_ : second_lower_) + s * 32)};
   }
+  // The lower one `apart` bytes behind the upper.
+  __device__ __forceinline__ void copy(int s, unsigned char* to, int apart) const {
+    const bool first = s < first_steps_;
+    __pipeline_memcpy_async(to, (first ? upper_ : second_upper_) + s * 32, 16);
+    __pipeline_memcpy_async(to + apart, (first ? lower_ : second_lower_) + s * 32, 16);
+  }
 
  private:
   int first_steps_;
   const __half *upper_, *lower_, *second_upper_, *second_lower_;
 };
+
+// Whether there are a lane's pixels of a tile whose upper one is `row`.
+__device__ __forceinline__ There there_are(const BlockEnd& e, int row) {
+  return {row < e.pixels, row + 8 < e.pixels};
+}
+
+// A sum that no convolution here reads has a second input instead.
+template <int kNext>
+__device__ __forceinline__ bool has_residual(const BlockEnd& e) {
+  return kNext > 0 && e.residual != nullptr;
+}
+
+// What a lane reads for the tiles that its warp has under way: all that they read of their inputs
+// at once, and the residual of 32 channels while those before are made.
+template <int kTiles, int kSteps, int kNext>
+class FromMemory {
+ public:
+  // `row`: the lane's first pixel. `at`: where its first number of the sum is.
+  __device__ __forceinline__ void begin(const BlockEnd& e, int row, std::int64_t at, int own,
+                                        Pair (&x)[kSteps > 0 ? kSteps : 1][kTiles]) {
+    InputRows inputs[kTiles];
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) inputs[i] = InputRows(e, row + i * kTilePixels, own);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) x[s][i] = inputs[i].load(s);
+    }
+    row_ = row, at_ = at;
+    if (has_residual<kNext>(e)) load(e);
+  }
+  // More channels follow when `more`.
+  __device__ __forceinline__ void add_to(const BlockEnd& e, bool more, Sums (&sums)[kTiles]) {
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) add_residual(residual_[i], sums[i]);
+    at_ += kGroup;
+    if (more) load(e);
+  }
+  __device__ __forceinline__ void go_on(const BlockEnd&) {}
+
+ private:
+  __device__ __forceinline__ void load(const BlockEnd& e) {
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      load_rows(there_are(e, row_ + i * kTilePixels),
+                e.residual + at_ + i * kTilePixels * e.outputs, e.outputs, residual_[i]);
+    }
+  }
+
+  int row_ = 0;
+  std::int64_t at_ = 0;
+  Pair residual_[kTiles]{};
+};
+
+// The same on its way to shared memory ahead of time, for kGroups times 32 channels, the inputs of
+// a tile along with its first. Each lane copies what it reads itself: nobody waits for another.
+template <int kTiles, int kSteps, int kNext>
+class Ahead {
+ public:
+  static constexpr int kGroups = kNext > 0 ? 4 : 1;
+  // Of a warp, behind each other: the inputs, then the residual of kGroups groups.
+  static constexpr int kVector = 32 * 16, kSlot = 2 * kTiles * kVector;
+  static constexpr int kWarpBytes = (kSteps + (kNext > 0 ? kGroups : 0)) * kSlot;
+
+  // `tile`: the warp's first, `step` tiles lie between it and its next.
+  __device__ __forceinline__ Ahead(const BlockEnd& e, unsigned char* of_warp, int lane, int tile,
+                                   int step)
+      : own_(own_channel(lane)),
+        row_(tile * kTilePixels + lane / 4),
+        row_step_(step * kTilePixels),
+        mine_(of_warp + lane * 16) {
+#pragma unroll
+    for (int i = 0; i < kGroups; ++i) fetch(e);
+  }
+  __device__ __forceinline__ void begin(const BlockEnd&, int, std::int64_t, int,
+                                        Pair (&x)[kSteps > 0 ? kSteps : 1][kTiles]) {
+    __pipeline_wait_prior(kGroups - 1);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTiles; ++i) x[s][i] = pair_at(mine_ + s * kSlot + i * 2 * kVector);
+    }
+  }
+  __device__ __forceinline__ void add_to(const BlockEnd& e, bool, Sums (&sums)[kTiles]) {
+    __pipeline_wait_prior(kGroups - 1);
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      add_residual(pair_at(mine_ + kSteps * kSlot + slot_ + i * 2 * kVector), sums[i]);
+    }
+    fetch(e);
+  }
+  // Instead of it where there is no residual.
+  __device__ __forceinline__ void go_on(const BlockEnd& e) { fetch(e); }
+
+ private:
+  static __device__ __forceinline__ Pair pair_at(const unsigned char* at) {
+    return {*reinterpret_cast<const uint4*>(at), *reinterpret_cast<const uint4*>(at + kVector)};
+  }
+
+  // Into the slot that was read last.
+  __device__ __forceinline__ void fetch(const BlockEnd& e) {
+    if (row_ - row_ % 8 < e.pixels) {
+      if (c_ == 0) fetch_inputs(e);
+      if (has_residual<kNext>(e)) fetch_residual(e);
+    }
+    __pipeline_commit();
+    c_ += kGroup;
+    slot_ = slot_ + kSlot < kGroups * kSlot ? slot_ + kSlot : 0;
+    if (c_ == e.outputs) c_ = 0, row_ += row_step_;
+  }
+  __device__ __forceinline__ void fetch_inputs(const BlockEnd& e) {
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      const InputRows rows(e, row_ + i * kTilePixels, own_);
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s) {
+        rows.copy(s, mine_ + s * kSlot + i * 2 * kVector, kVector);
+      }
+    }
+  }
+  __device__ __forceinline__ void fetch_residual(const BlockEnd& e) {
+    const __half* from = e.residual + static_cast<std::int64_t>(row_) * e.outputs + c_ + own_;
+    unsigned char* to = mine_ + kSteps * kSlot + slot_;
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      const There there = there_are(e, row_ + i * kTilePixels);
+      if (there.upper) __pipeline_memcpy_async(to, from, 16);
+      if (there.lower) __pipeline_memcpy_async(to + kVector, from + 8 * e.outputs, 16);
+      from += kTilePixels * e.outputs, to += 2 * kVector;
+    }
+  }
+
+  int own_, row_, row_step_;  // the lane's first pixel of what is fetched next
+  int c_ = 0, slot_ = 0;
+  unsigned char* mine_;
+};
+
+// The fewest channels of y: a tile's inputs come when those of the one before have been read.
+constexpr int kLeastAhead = kGroup * Ahead<1, 1, 1>::kGroups;
 
 // The registers of a warp decide how many threads a block may have.
 constexpr int most_threads(int tiles, int steps, int next_groups) {
@@ -256,27 +401,25 @@ template <int kTiles, int kSteps, int kNext>
 class Tiles {
  public:
   // Of all tiles, those from `first` on. `c`: the first channel that is made.
+  template <class Source>
   __device__ __forceinline__ Tiles(const BlockEnd& e, int first, int c, int lane,
-                                   const float* next_bias)
+                                   const float* next_bias, Source& source)
       : own_(own_channel(lane)),
         row_(first * kTilePixels + lane / 4),
         at_(static_cast<std::int64_t>(row_) * e.outputs + c + own_),
-        bounds_(half_bounds(e.finish)),
-        residual_{} {
+        bounds_(half_bounds(e.finish)) {
+    if constexpr (kSteps > 0) {
+      // All that is read, before the first of it is waited for.
+      Pair x[kSteps][kTiles];
+      source.begin(e, row_, at_, own_, x);
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) inputs_[i] = InputRows(e, row_ + i * kTilePixels, own_);
-    // All that is read, before the first of it is waited for.
-    Pair x[kSteps > 0 ? kSteps : 1][kTiles];
+      for (int s = 0; s < kSteps; ++s) {
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+        for (int i = 0; i < kTiles; ++i) x_[s][i] = only(there(e, i), fragment_of(x[s][i]));
+      }
+    } else {
 #pragma unroll
-      for (int i = 0; i < kTiles; ++i) x[s][i] = inputs_[i].load(s);
-    }
-    load_residual(e);
-#pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i) x_[s][i] = only(there(e, i), fragment_of(x[s][i]));
+      for (int i = 0; i < kTiles; ++i) inputs_[i] = InputRows(e, row_ + i * kTilePixels, own_);
     }
 #pragma unroll
     for (int g = 0; g < kNext; ++g) {
@@ -286,8 +429,9 @@ class Tiles {
   }
 
   // Makes the next 32 channels of their bias and their weights, a group. More follow when `more`.
+  template <class Source>
   __device__ __forceinline__ void make(const BlockEnd& e, int lane, bool more, const float* bias,
-                                       const unsigned char* group) {
+                                       const unsigned char* group, Source& source) {
     const int pitch = pitch_of(channels(e));
     Sums sums[kTiles];
 #pragma unroll
@@ -295,10 +439,10 @@ class Tiles {
     multiply_inputs(e, group + row_offset(lane, pitch), pitch, sums);
     __half* to = e.y + at_;
     at_ += kGroup;
-    if (has_residual(e)) {
-#pragma unroll
-      for (int i = 0; i < kTiles; ++i) add_residual(residual_[i], sums[i]);
-      if (more) load_residual(e);  // ahead of its use
+    if (has_residual<kNext>(e)) {
+      source.add_to(e, more, sums);
+    } else {
+      source.go_on(e);
     }
     Pair y[kTiles];
 #pragma unroll
@@ -341,8 +485,7 @@ class Tiles {
 
   // Whether there are the lane's pixels of tile `i`.
   __device__ __forceinline__ There there(const BlockEnd& e, int i) const {
-    const int row = row_ + i * kTilePixels;
-    return {row < e.pixels, row + 8 < e.pixels};
+    return there_are(e, row_ + i * kTilePixels);
   }
 
   __device__ __forceinline__ void store(const BlockEnd& e, const Pair (&y)[kTiles], __half* to,
@@ -350,19 +493,6 @@ class Tiles {
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) {
       store_rows(there(e, i), y[i], to + i * kTilePixels * channels, channels);
-    }
-  }
-
-  // A sum that no convolution here reads has a second input instead.
-  static __device__ __forceinline__ bool has_residual(const BlockEnd& e) {
-    return kNext > 0 && e.residual != nullptr;
-  }
-  __device__ __forceinline__ void load_residual(const BlockEnd& e) {
-    if (!has_residual(e)) return;
-#pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      load_rows(there(e, i), e.residual + at_ + i * kTilePixels * e.outputs, e.outputs,
-                residual_[i]);
     }
   }
 
@@ -389,7 +519,6 @@ class Tiles {
   InputRows inputs_[kTiles];
   Fragment x_[kSteps > 0 ? kSteps : 1][kTiles];
   Sums after_sums_[kNext > 0 ? kNext : 1][kTiles];
-  Pair residual_[kTiles];  // of the channels that come next
 };
 
 }  // namespace proa::engine::cuda::block_end

@@ -174,10 +174,11 @@ struct BlockEndTile {
   int threads;  // of a block: a multiple of 32, up to block_end_threads()
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
   BlockEndWay way = BlockEndWay::kHold;
+  bool ahead = false;  // what the tiles to come read is brought to shared memory beforehand
 };
-// The most threads that a block may have; 0: there is no kernel for it.
-int block_end_threads(const BlockEndShape& shape, BlockEndWay way);
-std::size_t block_end_shared_bytes(const BlockEndShape& shape, int slice, BlockEndWay way);
+// The most threads that a block may have, whatever tile.threads; 0: there is no kernel for it.
+int block_end_threads(const BlockEndShape& shape, const BlockEndTile& tile);
+std::size_t block_end_shared_bytes(const BlockEndShape& shape, const BlockEndTile& tile);
 cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shape,
                              const BlockEndTile& tile, const DeviceLimits& limits,
                              cudaStream_t stream);
