@@ -53,7 +53,7 @@ sanitize() {
     log=$(dirname "$2").$1.log
     timeout "$3" compute-sanitizer --tool "$1" --error-exitcode 9 ./engine_check cases "$(dirname "$2")" > "$log" 2>&1
     result=$?
-    [ $result = 0 ] || { echo "$1 $2: exit status $result"; tail -n 3 "$log"; exit 1; }' - "$1" {} "$LIMIT"
+    [ $result = 0 ] || { echo "$1 $2: exit status $result"; grep -E "^FAILED|Error|hazard" "$log" | head -n 4; exit 1; }' - "$1" {} "$LIMIT"
   local result=$?
   echo "$1: $(cat one_case/*."$1".log | awk '/ passed, .* failed/ { cases++; passed += $1 } END { print cases + 0, "cases,", passed + 0, "checks passed" }')"
   return $result

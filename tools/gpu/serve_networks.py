@@ -67,11 +67,12 @@ class Network:
     make: list = None  # the script that makes it, with its arguments
     file: str = None  # or where it is packed
     probabilities: bool = False  # its answers lie between 0 and 1, and most of them are next to nothing
+    stored_in_half: bool = False  # OpenVINO's answers are 1.2e-3 from those of the same numbers in an FP32 file
 
 
 NETWORKS = {f"light_{name}": Network(planes, ["light.py", name]) for name in LIGHT} | {
     "resnet50": Network(planes, ["resnet.py"]),
-    "resnet50_half": Network(planes, ["resnet.py", "--half"]),
+    "resnet50_half": Network(planes, ["resnet.py", "--half"], stored_in_half=True),
     "resnet50_saved_model": Network(pixels_last, ["saved_model_resnet.py"]),
     "mobilenet_v2": Network(planes, ["mobilenet.py"]),
     "efficientnet_lite0": Network(planes, file="efficientnet_lite0.onnx"),
@@ -140,7 +141,8 @@ def check(folder, name, network):
                 raise server.error(f"{type(problem).__name__}: {problem}") from None
             log = server.log()
     split = [line for line in log.splitlines() if "operators on the GPU" in line]
-    passed = all(worst[precision] < limit for precision, limit in LIMITS.items())
+    limits = LIMITS | ({"f32": 2e-3} if network.stored_in_half else {})
+    passed = all(worst[precision] < limit for precision, limit in limits.items())
     print(f"NETWORK {name}: f32 {worst['f32']:.2g}, f16 {worst['f16']:.2g}"
           f"{'' if passed else ' TOO FAR'}; {split[0].split(': ', 1)[-1] if split else 'all on the GPU'}",
           flush=True)

@@ -32,7 +32,8 @@ std::string to_string(const BlockEndTile& tile) {
                                : tile.way == BlockEndWay::kStreamWeights ? ", weights again"
                                : tile.way == BlockEndWay::kTwoTiles      ? ", two tiles"
                                                                          : "";
-  return fmt::format("t{} of {}{}{}", tile.threads, tile.slice, way, tile.ahead ? ", ahead" : "");
+  const std::string ahead = tile.ahead > 0 ? fmt::format(", {} ahead", tile.ahead) : "";
+  return fmt::format("t{} of {}{}{}", tile.threads, tile.slice, way, ahead);
 }
 
 // The convolutions of a fused node, and where their inputs begin among its own.
@@ -77,7 +78,7 @@ Tiles<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& li
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
       for (const int threads : threads_for(way, few)) {
-        for (const bool ahead : {false, true}) {
+        for (const int ahead : {0, 4, 8}) {
           const BlockEndTile tile{threads, slice, way, ahead};
           if (threads <= block_end_threads(shape, tile) &&
               block_end_shared_bytes(shape, tile) <= limits.shared_bytes) {

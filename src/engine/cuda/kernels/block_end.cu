@@ -4,6 +4,7 @@
 // The weights lie in shared memory, brought once by each block, whose warps then take one tile
 // after another; or those that do not fit stream through it.
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/cuda/kernels/block_end.cuh"
 
@@ -13,7 +14,7 @@ namespace {
 using namespace block_end;
 
 // All weights that a block needs lie in its shared memory.
-template <int kTiles, int kSteps, int kNext, bool kAhead>
+template <int kTiles, int kSteps, int kNext, class Source>
 __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_kernel(BlockEnd e) {
   using Own = Tiles<kTiles, kSteps, kNext>;
   auto* shared = dynamic_shared<unsigned char>();
@@ -52,13 +53,12 @@ __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_k
       own.end(e);
     }
   };
-  if constexpr (kAhead) {
-    using Source = Ahead<kTiles, kSteps, kNext>;
-    auto* ahead = reinterpret_cast<unsigned char*>(next_bias + kNext * kGroup);
-    Source source(e, ahead + warp * Source::kWarpBytes, lane, first, step);
+  if constexpr (std::is_default_constructible_v<Source>) {
+    Source source;
     make_all(source);
   } else {
-    FromMemory<kTiles, kSteps, kNext> source;
+    auto* ahead = reinterpret_cast<unsigned char*>(next_bias + kNext * kGroup);
+    Source source(e, ahead + warp * Source::kWarpBytes, lane, first, step);
     make_all(source);
   }
 }
@@ -124,29 +124,42 @@ struct Variant {
   int warp_bytes = 0;  // of shared memory, besides those of the block
 };
 
+template <int kTiles, int kSteps, int kNext, int kResidual>
+Variant ahead(const BlockEndShape& shape) {
+  using Source = Ahead<kTiles, kSteps, kNext, kResidual>;
+  if (shape.outputs < Source::kLeastOutputs) return {};
+  return {held_kernel<kTiles, kSteps, kNext, Source>, most_threads(kTiles, kSteps, kNext),
+          Source::kWarpBytes};
+}
+
 template <int kTiles, int kSteps, int kNext>
-Variant held(bool ahead) {
-  const int threads = most_threads(kTiles, kSteps, kNext);
-  if (!ahead) return {held_kernel<kTiles, kSteps, kNext, false>, threads, 0};
+Variant held(const BlockEndShape& shape, int groups_ahead) {
+  if (groups_ahead == 0) {
+    return {held_kernel<kTiles, kSteps, kNext, FromMemory<kTiles, kSteps, kNext>>,
+            most_threads(kTiles, kSteps, kNext), 0};
+  }
   if constexpr (kSteps > 0 && kNext > 0) {
-    return {held_kernel<kTiles, kSteps, kNext, true>, threads,
-            Ahead<kTiles, kSteps, kNext>::kWarpBytes};
+    if (shape.second_channels > 0) {
+      return groups_ahead == 4 ? ahead<kTiles, kSteps, kNext, 0>(shape) : Variant{};
+    }
+    if (groups_ahead == 4) return ahead<kTiles, kSteps, kNext, 4>(shape);
+    if (groups_ahead == 8) return ahead<kTiles, kSteps, kNext, 8>(shape);
   }
   return {};
 }
 
 template <int kSteps, int kNext>
-Variant variant(const BlockEndTile& tile) {
+Variant variant(const BlockEndShape& shape, const BlockEndTile& tile) {
   // The registers suffice for two tiles.
   constexpr bool kTwoFit = kSteps > 0 && kNext > 0 && 8 * kSteps + 16 * kNext <= 80;
   if (tile.way == BlockEndWay::kHold || tile.way == BlockEndWay::kReadAgain) {
-    return held<1, kSteps, kNext>(tile.ahead);
+    return held<1, kSteps, kNext>(shape, tile.ahead);
   }
   if constexpr (kTwoFit) {
-    if (tile.way == BlockEndWay::kTwoTiles) return held<2, kSteps, kNext>(tile.ahead);
+    if (tile.way == BlockEndWay::kTwoTiles) return held<2, kSteps, kNext>(shape, tile.ahead);
   }
   if constexpr (kNext > 0) {
-    if (tile.way == BlockEndWay::kStreamWeights && !tile.ahead) {
+    if (tile.way == BlockEndWay::kStreamWeights && tile.ahead == 0) {
       return {streamed_kernel<kSteps, kNext>, most_threads(1, kSteps, kNext), 0};
     }
   }
@@ -158,14 +171,13 @@ Variant variant_of(const BlockEndShape& s, const BlockEndTile& tile) {
   const auto is = [&](int wanted, int next) {
     return steps == wanted && s.next_outputs == next * kGroup;
   };
-  if (tile.ahead && s.outputs < kLeastAhead) return {};
-  if (is(2, 2)) return variant<2, 2>(tile);
-  if (is(2, 4)) return variant<2, 4>(tile);
-  if (is(4, 0)) return variant<4, 0>(tile);
-  if (is(4, 2)) return variant<4, 2>(tile);
-  if (is(4, 4)) return variant<4, 4>(tile);
-  if (is(12, 0)) return variant<12, 0>(tile);
-  if (is(0, 0)) return variant<0, 0>(tile);
+  if (is(2, 2)) return variant<2, 2>(s, tile);
+  if (is(2, 4)) return variant<2, 4>(s, tile);
+  if (is(4, 0)) return variant<4, 0>(s, tile);
+  if (is(4, 2)) return variant<4, 2>(s, tile);
+  if (is(4, 4)) return variant<4, 4>(s, tile);
+  if (is(12, 0)) return variant<12, 0>(s, tile);
+  if (is(0, 0)) return variant<0, 0>(s, tile);
   return {};
 }
 

@@ -302,17 +302,14 @@ class FromMemory {
   Pair residual_[kTiles]{};
 };
 
-// The same on its way to shared memory ahead of time, for kGroups times 32 channels, the inputs of
-// a tile along with its first. Each lane copies what it reads itself: nobody waits for another.
-template <int kTiles, int kSteps, int kNext>
+// The same on its way to shared memory ahead of time: the residual of kResidual times 32 channels
+// (0: there is none), and a tile's inputs along with its first. Each lane copies what it reads
+// itself, so that nobody waits for another.
+template <int kTiles, int kSteps, int kNext, int kResidual>
 class Ahead {
  public:
-  static constexpr int kGroups = kNext > 0 ? 4 : 1;
-  // Of a warp, behind each other: the inputs, then the residual of kGroups groups.
-  static constexpr int kVector = 32 * 16, kSlot = 2 * kTiles * kVector;
-  static constexpr int kWarpBytes = (kSteps + (kNext > 0 ? kGroups : 0)) * kSlot;
-
-  // `tile`: the warp's first, `step` tiles lie between it and its next.
+  // `of_warp`: kWarpBytes of shared memory. `tile`: the warp's first; `step` tiles lie between it
+  // and its next.
   __device__ __forceinline__ Ahead(const BlockEnd& e, unsigned char* of_warp, int lane, int tile,
                                    int step)
       : own_(own_channel(lane)),
@@ -323,7 +320,7 @@ class Ahead {
     for (int i = 0; i < kGroups; ++i) fetch(e);
   }
   __device__ __forceinline__ void begin(const BlockEnd&, int, std::int64_t, int,
-                                        Pair (&x)[kSteps > 0 ? kSteps : 1][kTiles]) {
+                                        Pair (&x)[kSteps][kTiles]) {
     __pipeline_wait_prior(kGroups - 1);
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
@@ -332,30 +329,38 @@ class Ahead {
     }
   }
   __device__ __forceinline__ void add_to(const BlockEnd& e, bool, Sums (&sums)[kTiles]) {
-    __pipeline_wait_prior(kGroups - 1);
+    if constexpr (kResidual > 0) {
+      __pipeline_wait_prior(kGroups - 1);
 #pragma unroll
-    for (int i = 0; i < kTiles; ++i) {
-      add_residual(pair_at(mine_ + kSteps * kSlot + slot_ + i * 2 * kVector), sums[i]);
+      for (int i = 0; i < kTiles; ++i) {
+        add_residual(pair_at(mine_ + kSteps * kSlot + slot_ + i * 2 * kVector), sums[i]);
+      }
     }
     fetch(e);
   }
-  // Instead of it where there is no residual.
   __device__ __forceinline__ void go_on(const BlockEnd& e) { fetch(e); }
 
+  // The fewest channels of y: the inputs of a tile come when those of the one before were read.
+  static constexpr int kLeastOutputs = (kResidual > 0 ? kResidual : 4) * kGroup;
+
  private:
+  static constexpr int kGroups = kLeastOutputs / kGroup;  // how far ahead
+  // What lanes hold of a vector, and of 32 channels of all tiles.
+  static constexpr int kVector = 32 * 16, kSlot = 2 * kTiles * kVector;
+
   static __device__ __forceinline__ Pair pair_at(const unsigned char* at) {
     return {*reinterpret_cast<const uint4*>(at), *reinterpret_cast<const uint4*>(at + kVector)};
   }
 
-  // Into the slot that was read last.
+  // What comes kGroups later, to where what came last was read.
   __device__ __forceinline__ void fetch(const BlockEnd& e) {
     if (row_ - row_ % 8 < e.pixels) {
       if (c_ == 0) fetch_inputs(e);
-      if (has_residual<kNext>(e)) fetch_residual(e);
+      if (kResidual > 0 && e.residual != nullptr) fetch_residual(e);
     }
     __pipeline_commit();
+    slot_ = slot_ + kSlot < kResidual * kSlot ? slot_ + kSlot : 0;
     c_ += kGroup;
-    slot_ = slot_ + kSlot < kGroups * kSlot ? slot_ + kSlot : 0;
     if (c_ == e.outputs) c_ = 0, row_ += row_step_;
   }
   __device__ __forceinline__ void fetch_inputs(const BlockEnd& e) {
@@ -380,13 +385,13 @@ class Ahead {
     }
   }
 
-  int own_, row_, row_step_;  // the lane's first pixel of what is fetched next
-  int c_ = 0, slot_ = 0;
+  int own_, row_, row_step_;  // the lane's first channel of every 32, and pixel that comes next
+  int c_ = 0, slot_ = 0;      // the channel that comes next, and where to
   unsigned char* mine_;
-};
 
-// The fewest channels of y: a tile's inputs come when those of the one before have been read.
-constexpr int kLeastAhead = kGroup * Ahead<1, 1, 1>::kGroups;
+ public:
+  static constexpr int kWarpBytes = (kSteps + kResidual) * kSlot;
+};
 
 // The registers of a warp decide how many threads a block may have.
 constexpr int most_threads(int tiles, int steps, int next_groups) {

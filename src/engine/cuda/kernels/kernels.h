@@ -174,7 +174,8 @@ struct BlockEndTile {
   int threads;  // of a block: a multiple of 32, up to block_end_threads()
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
   BlockEndWay way = BlockEndWay::kHold;
-  bool ahead = false;  // what the tiles to come read is brought to shared memory beforehand
+  int ahead =
+      0;  // 4 or 8: what so many times 32 channels later is read is brought to shared memory
 };
 // The most threads that a block may have, whatever tile.threads; 0: there is no kernel for it.
 int block_end_threads(const BlockEndShape& shape, const BlockEndTile& tile);
