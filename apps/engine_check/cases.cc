@@ -53,10 +53,10 @@ Result<std::vector<HostTensor>> run(const engine::cuda::CudaModel& model, const 
   return outputs;
 }
 
-// All implementations but `wanted`.
+// All implementations but `wanted` and the plain kernels, which compute the other steps.
 std::set<Implementation> others(Implementation wanted) {
   std::set<Implementation> set;
-  for (int i = 0; i <= static_cast<int>(Implementation::kReference); ++i) {
+  for (int i = 0; i < static_cast<int>(Implementation::kReference); ++i) {
     if (static_cast<Implementation>(i) != wanted) set.insert(static_cast<Implementation>(i));
   }
   return set;
@@ -128,16 +128,25 @@ constexpr Implementation kWithVariants[] = {
     Implementation::kPictureDepthwise, Implementation::kCublasLtToFloat,
     Implementation::kBlockEnd,         Implementation::kFewPixels};
 
-// Each variant is forced by a tuning cache that names it.
+bool is_library(Implementation implementation) {
+  return implementation == Implementation::kCudnnPrecompiled ||
+         implementation == Implementation::kCudnnRuntime ||
+         implementation == Implementation::kCublasLt ||
+         implementation == Implementation::kCublasLtToFloat;
+}
+
+// Each variant is forced by a tuning cache that names it; other steps are computed by plain
+// kernels.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
                       const engine::cuda::DeviceInfo& device, engine::cuda::Libraries& libraries,
-                      Report& report) {
+                      bool own_only, Report& report) {
   // Of this process alone: several may check at once.
   const std::filesystem::path file = fmt::format("variant-{}.txt", ::getpid());
   std::error_code ignored;
   for (const engine::Step* step : all_work(plan)) {
     for (const Implementation own : kWithVariants) {
       if (std::ranges::find(step->candidates, own) == step->candidates.end()) continue;
+      if (own_only && is_library(own)) continue;
       PROA_ASSIGN(const std::vector<std::string> variants,
                   engine::cuda::maker_of(own).variants(plan.graph, step->node, libraries));
       for (const std::string& variant : variants) {
@@ -159,8 +168,9 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
 
 }  // namespace
 
-Status check_cases(const std::string& folder, bool tune, Report& report) {
-  PROA_ASSIGN(const std::vector<engine::OperatorCase> cases, engine::read_operator_cases(folder));
+Status check_cases(const CaseOptions& options, Report& report) {
+  PROA_ASSIGN(const std::vector<engine::OperatorCase> cases,
+              engine::read_operator_cases(options.folder));
   PROA_ASSIGN(const engine::cuda::DeviceInfo device, engine::cuda::open_device(0));
   PROA_ASSIGN(const auto libraries, engine::cuda::Libraries::create());
   for (const engine::OperatorCase& each : cases) {
@@ -174,10 +184,12 @@ Status check_cases(const std::string& folder, bool tune, Report& report) {
       wanted.insert(step->candidates.begin(), step->candidates.end());
     }
     for (Implementation implementation : wanted) {
+      if (options.own_only && is_library(implementation)) continue;
       PROA_TRY(check_loaded(each, fmt::format("{} by {}", each.name, name_of(implementation)),
-                            options_for(each.graph, implementation, tune), std::nullopt, report));
+                            options_for(each.graph, implementation, options.tune), std::nullopt,
+                            report));
     }
-    PROA_TRY(check_variants(each, *plan, device, *libraries, report));
+    PROA_TRY(check_variants(each, *plan, device, *libraries, options.own_only, report));
   }
   return {};
 }

@@ -9,9 +9,15 @@
 
 namespace proa::engine_check {
 
-// Every operator case of `folder` on the GPU, once with each implementation that takes it, against
-// the host reference. `tune` times the candidates instead of taking the first.
-Status check_cases(const std::string& folder, bool tune, Report& report);
+struct CaseOptions {
+  std::string folder;
+  bool tune = false;      // times the candidates instead of taking the first
+  bool own_only = false;  // our kernels, not the libraries': for tools that slow everything down
+};
+
+// Every operator case of a folder on the GPU, once with each implementation that takes it, against
+// the host reference.
+Status check_cases(const CaseOptions& options, Report& report);
 
 struct NetworkOptions {
   std::string model;

@@ -16,11 +16,11 @@ int finish(const Status& status, const Report& report) {
 int run(int argc, char** argv) {
   CLI::App app("Checks the CUDA engine against the host");
   app.require_subcommand(1);
-  std::string folder;
-  bool tune_cases = false;
+  CaseOptions case_options;
   CLI::App* cases = app.add_subcommand("cases", "operator cases against the host reference");
-  cases->add_option("folder", folder)->required();
-  cases->add_flag("--tune", tune_cases, "time candidates instead of taking the first");
+  cases->add_option("folder", case_options.folder)->required();
+  cases->add_flag("--tune", case_options.tune, "time candidates instead of taking the first");
+  cases->add_flag("--own", case_options.own_only, "only the engine's own kernels, no libraries");
   NetworkOptions options;
   bool first = false, unchecked = false;
   CLI::App* network = app.add_subcommand("network", "a model against OpenVINO, then its times");
@@ -37,7 +37,7 @@ int run(int argc, char** argv) {
   network->add_flag("--unchecked", unchecked, "only times");
   CLI11_PARSE(app, argc, argv);
   Report report;
-  if (cases->parsed()) return finish(check_cases(folder, tune_cases, report), report);
+  if (cases->parsed()) return finish(check_cases(case_options, report), report);
   options.tune = !first;
   options.check = !unchecked;
   return finish(check_network(options, report), report);

@@ -3,8 +3,9 @@
 # unpacked folder of tools/gpu/pack_engine.py. Parts (default: all):
 #   cases      operator cases, every implementation, against the host reference
 #   tuned      the same with timed candidates
-#   sanitizer  compute-sanitizer (TOOLS, default memcheck and racecheck) over the operator cases, THREADS cases at
-#              once, at most LIMIT seconds each (default 300); prints those that failed or did not end
+#   sanitizer  compute-sanitizer (TOOLS, default memcheck and racecheck) over the operator cases by the engine's own
+#              kernels, THREADS cases at once, at most LIMIT seconds each (default 300); prints those that failed or did
+#              not end
 #   resnet50   ResNet-50 FP16: answers against OpenVINO, times at BATCHES (default 1,8,64,256)
 #   streams    ResNet-50 FP16, two streams at once
 #   load       ResNet-50 FP16 over UINT8 pixels through `proa serve`, closed loop of batch-1 requests
@@ -51,7 +52,7 @@ sanitize() {
   # shellcheck disable=SC2016
   ls -S one_case/*/case.txt | xargs -P "$THREADS" -I{} sh -c '
     log=$(dirname "$2").$1.log
-    timeout "$3" compute-sanitizer --tool "$1" --error-exitcode 9 ./engine_check cases "$(dirname "$2")" > "$log" 2>&1
+    timeout "$3" compute-sanitizer --tool "$1" --error-exitcode 9 ./engine_check cases "$(dirname "$2")" --own > "$log" 2>&1
     result=$?
     [ $result = 0 ] || { echo "$1 $2: exit status $result"; grep -E "^FAILED|Error|hazard" "$log" | head -n 4; exit 1; }' - "$1" {} "$LIMIT"
   local result=$?
