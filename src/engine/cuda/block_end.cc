@@ -1,6 +1,7 @@
 // The 1x1 convolutions around the end of a residual block by one kernel of our own. A variant is
 // the threads of a block, how many channels of the sum it makes, and what it does not hold: "t256
-// of 128, inputs again"; or with how many pixels a warp has: "t256 of 256, two tiles".
+// of 128, inputs again"; or with how many pixels a warp has: "t256 of 256, two tiles"; or that it
+// reads what comes next beforehand: "t256 of 256, ahead".
 #include "engine/cuda/kernels/kernels.h"
 #include "engine/cuda/operands.h"
 #include "engine/cuda/status.h"
@@ -32,8 +33,7 @@ std::string to_string(const BlockEndTile& tile) {
                                : tile.way == BlockEndWay::kStreamWeights ? ", weights again"
                                : tile.way == BlockEndWay::kTwoTiles      ? ", two tiles"
                                                                          : "";
-  const std::string ahead = tile.ahead > 0 ? fmt::format(", {} ahead", tile.ahead) : "";
-  return fmt::format("t{} of {}{}{}", tile.threads, tile.slice, way, ahead);
+  return fmt::format("t{} of {}{}{}", tile.threads, tile.slice, way, tile.ahead ? ", ahead" : "");
 }
 
 // The convolutions of a fused node, and where their inputs begin among its own.
@@ -78,7 +78,7 @@ Tiles<BlockEndTile> tiles_for(const BlockEndShape& shape, const DeviceLimits& li
   const auto add = [&](int slice) {
     for (const BlockEndWay way : kWays) {
       for (const int threads : threads_for(way, few)) {
-        for (const int ahead : {0, 4, 8}) {
+        for (const bool ahead : {false, true}) {
           const BlockEndTile tile{threads, slice, way, ahead};
           if (threads <= block_end_threads(shape, tile) &&
               block_end_shared_bytes(shape, tile) <= limits.shared_bytes) {

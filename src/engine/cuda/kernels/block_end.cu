@@ -124,26 +124,23 @@ struct Variant {
   int warp_bytes = 0;  // of shared memory, besides those of the block
 };
 
-template <int kTiles, int kSteps, int kNext, int kResidual>
+template <int kTiles, int kSteps, int kNext, bool kResidual>
 Variant ahead(const BlockEndShape& shape) {
   using Source = Ahead<kTiles, kSteps, kNext, kResidual>;
-  if (shape.outputs < Source::kLeastOutputs) return {};
+  if (shape.outputs < kGroupsAhead * kGroup) return {};
   return {held_kernel<kTiles, kSteps, kNext, Source>, most_threads(kTiles, kSteps, kNext),
           Source::kWarpBytes};
 }
 
 template <int kTiles, int kSteps, int kNext>
-Variant held(const BlockEndShape& shape, int groups_ahead) {
-  if (groups_ahead == 0) {
+Variant held(const BlockEndShape& shape, bool reads_ahead) {
+  if (!reads_ahead) {
     return {held_kernel<kTiles, kSteps, kNext, FromMemory<kTiles, kSteps, kNext>>,
             most_threads(kTiles, kSteps, kNext), 0};
   }
   if constexpr (kSteps > 0 && kNext > 0) {
-    if (shape.second_channels > 0) {
-      return groups_ahead == 4 ? ahead<kTiles, kSteps, kNext, 0>(shape) : Variant{};
-    }
-    if (groups_ahead == 4) return ahead<kTiles, kSteps, kNext, 4>(shape);
-    if (groups_ahead == 8) return ahead<kTiles, kSteps, kNext, 8>(shape);
+    return shape.second_channels > 0 ? ahead<kTiles, kSteps, kNext, false>(shape)
+                                     : ahead<kTiles, kSteps, kNext, true>(shape);
   }
   return {};
 }
@@ -159,7 +156,7 @@ Variant variant(const BlockEndShape& shape, const BlockEndTile& tile) {
     if (tile.way == BlockEndWay::kTwoTiles) return held<2, kSteps, kNext>(shape, tile.ahead);
   }
   if constexpr (kNext > 0) {
-    if (tile.way == BlockEndWay::kStreamWeights && tile.ahead == 0) {
+    if (tile.way == BlockEndWay::kStreamWeights && !tile.ahead) {
       return {streamed_kernel<kSteps, kNext>, most_threads(1, kSteps, kNext), 0};
     }
   }

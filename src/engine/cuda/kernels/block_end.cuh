@@ -279,14 +279,15 @@ class FromMemory {
     row_ = row, at_ = at;
     if (has_residual<kNext>(e)) load(e);
   }
-  // More channels follow when `more`.
-  __device__ __forceinline__ void add_to(const BlockEnd& e, bool more, Sums (&sums)[kTiles]) {
+  // To the sums of the next 32 channels. More follow when `more`.
+  __device__ __forceinline__ void add_residual_to(const BlockEnd& e, bool more,
+                                                  Sums (&sums)[kTiles]) {
+    if (!has_residual<kNext>(e)) return;
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) add_residual(residual_[i], sums[i]);
     at_ += kGroup;
     if (more) load(e);
   }
-  __device__ __forceinline__ void go_on(const BlockEnd&) {}
 
  private:
   __device__ __forceinline__ void load(const BlockEnd& e) {
@@ -302,12 +303,21 @@ class FromMemory {
   Pair residual_[kTiles]{};
 };
 
-// The same on its way to shared memory ahead of time: the residual of kResidual times 32 channels
-// (0: there is none), and a tile's inputs along with its first. Each lane copies what it reads
-// itself, so that nobody waits for another.
-template <int kTiles, int kSteps, int kNext, int kResidual>
+// How many times 32 channels before they are made. A tile's inputs come when those of the one
+// before have been read, so y must have as many.
+constexpr int kGroupsAhead = 4;
+
+// The same on its way to shared memory ahead of time: the residual, if there is one, and a tile's
+// inputs along with its first. Each lane copies what it reads itself, so that nobody waits for
+// another.
+template <int kTiles, int kSteps, int kNext, bool kResidual>
 class Ahead {
+  // What lanes hold of a vector, and of 32 channels of all tiles.
+  static constexpr int kVector = 32 * 16, kSlot = 2 * kTiles * kVector;
+
  public:
+  static constexpr int kWarpBytes = (kSteps + (kResidual ? kGroupsAhead : 0)) * kSlot;
+
   // `of_warp`: kWarpBytes of shared memory. `tile`: the warp's first; `step` tiles lie between it
   // and its next.
   __device__ __forceinline__ Ahead(const BlockEnd& e, unsigned char* of_warp, int lane, int tile,
@@ -317,20 +327,20 @@ class Ahead {
         row_step_(step * kTilePixels),
         mine_(of_warp + lane * 16) {
 #pragma unroll
-    for (int i = 0; i < kGroups; ++i) fetch(e);
+    for (int i = 0; i < kGroupsAhead; ++i) fetch(e);
   }
   __device__ __forceinline__ void begin(const BlockEnd&, int, std::int64_t, int,
                                         Pair (&x)[kSteps][kTiles]) {
-    __pipeline_wait_prior(kGroups - 1);
+    __pipeline_wait_prior(kGroupsAhead - 1);
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
 #pragma unroll
       for (int i = 0; i < kTiles; ++i) x[s][i] = pair_at(mine_ + s * kSlot + i * 2 * kVector);
     }
   }
-  __device__ __forceinline__ void add_to(const BlockEnd& e, bool, Sums (&sums)[kTiles]) {
-    if constexpr (kResidual > 0) {
-      __pipeline_wait_prior(kGroups - 1);
+  __device__ __forceinline__ void add_residual_to(const BlockEnd& e, bool, Sums (&sums)[kTiles]) {
+    if (kResidual && e.residual != nullptr) {
+      __pipeline_wait_prior(kGroupsAhead - 1);
 #pragma unroll
       for (int i = 0; i < kTiles; ++i) {
         add_residual(pair_at(mine_ + kSteps * kSlot + slot_ + i * 2 * kVector), sums[i]);
@@ -338,28 +348,20 @@ class Ahead {
     }
     fetch(e);
   }
-  __device__ __forceinline__ void go_on(const BlockEnd& e) { fetch(e); }
-
-  // The fewest channels of y: the inputs of a tile come when those of the one before were read.
-  static constexpr int kLeastOutputs = (kResidual > 0 ? kResidual : 4) * kGroup;
 
  private:
-  static constexpr int kGroups = kLeastOutputs / kGroup;  // how far ahead
-  // What lanes hold of a vector, and of 32 channels of all tiles.
-  static constexpr int kVector = 32 * 16, kSlot = 2 * kTiles * kVector;
-
   static __device__ __forceinline__ Pair pair_at(const unsigned char* at) {
     return {*reinterpret_cast<const uint4*>(at), *reinterpret_cast<const uint4*>(at + kVector)};
   }
 
-  // What comes kGroups later, to where what came last was read.
+  // What is made kGroupsAhead later, to where what was made last was read.
   __device__ __forceinline__ void fetch(const BlockEnd& e) {
     if (row_ - row_ % 8 < e.pixels) {
       if (c_ == 0) fetch_inputs(e);
-      if (kResidual > 0 && e.residual != nullptr) fetch_residual(e);
+      if (kResidual && e.residual != nullptr) fetch_residual(e);
     }
     __pipeline_commit();
-    slot_ = slot_ + kSlot < kResidual * kSlot ? slot_ + kSlot : 0;
+    slot_ = slot_ + kSlot < kGroupsAhead * kSlot ? slot_ + kSlot : 0;
     c_ += kGroup;
     if (c_ == e.outputs) c_ = 0, row_ += row_step_;
   }
@@ -388,9 +390,6 @@ class Ahead {
   int own_, row_, row_step_;  // the lane's first channel of every 32, and pixel that comes next
   int c_ = 0, slot_ = 0;      // the channel that comes next, and where to
   unsigned char* mine_;
-
- public:
-  static constexpr int kWarpBytes = (kSteps + kResidual) * kSlot;
 };
 
 // The registers of a warp decide how many threads a block may have.
@@ -444,11 +443,7 @@ class Tiles {
     multiply_inputs(e, group + row_offset(lane, pitch), pitch, sums);
     __half* to = e.y + at_;
     at_ += kGroup;
-    if (has_residual<kNext>(e)) {
-      source.add_to(e, more, sums);
-    } else {
-      source.go_on(e);
-    }
+    source.add_residual_to(e, more, sums);
     Pair y[kTiles];
 #pragma unroll
     for (int i = 0; i < kTiles; ++i) y[i] = finish_sums(bounds_, sums[i]);

@@ -174,8 +174,7 @@ struct BlockEndTile {
   int threads;  // of a block: a multiple of 32, up to block_end_threads()
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
   BlockEndWay way = BlockEndWay::kHold;
-  int ahead =
-      0;  // 4 or 8: what so many times 32 channels later is read is brought to shared memory
+  bool ahead = false;  // what comes next is brought to shared memory meanwhile; first two ways
 };
 // The most threads that a block may have, whatever tile.threads; 0: there is no kernel for it.
 int block_end_threads(const BlockEndShape& shape, const BlockEndTile& tile);
