@@ -64,6 +64,35 @@ Status check_load_flags(const BenchOptions& options) {
   return {};
 }
 
+// A search makes many short passes, each as long as it needs.
+Status check_find_max_flags(const BenchOptions& options) {
+  const BenchOptions usual;
+  std::string_view flag;
+  if (options.measurement_interval_ms != usual.measurement_interval_ms) flag = "-p";
+  if (options.max_trials != usual.max_trials) flag = "-r";
+  if (options.measurement_mode != usual.measurement_mode) flag = "--measurement-mode";
+  if (!options.find_max || flag.empty()) return {};
+  return error::invalid_argument(
+      "{} is of loads that are measured until they settle; --find-max measures as long as it must",
+      flag);
+}
+
+Status check_engine_flags(const BenchOptions& options) {
+  if (options.engine.empty()) return {};
+  if (!options.models.empty() || !options.url.empty()) {
+    return error::invalid_argument(
+        "--engine runs a model in this process; -m and -u name one on a server");
+  }
+  std::string_view flag;
+  if (!options.version.empty()) flag = "-x";
+  if (options.protocol != BenchOptions().protocol) flag = "-i";
+  if (options.streaming) flag = "--streaming";
+  if (!options.headers.empty()) flag = "-H";
+  if (options.collect_metrics) flag = "--collect-metrics";
+  if (flag.empty()) return {};
+  return error::invalid_argument("{} is of servers; --engine runs a model in this process", flag);
+}
+
 Status check_other_flags(const BenchOptions& options) {
   for (const std::string& header : options.headers) {
     const std::size_t colon = header.find(':');
@@ -81,10 +110,6 @@ Status check_other_flags(const BenchOptions& options) {
   const bool json = options.input_format == "json" || options.output_format == "json";
   if (json && (options.protocol == "grpc" || !options.engine.empty())) {
     return error::invalid_argument("--input-tensor-format and --output-tensor-format are of HTTP");
-  }
-  if (!options.engine.empty() && (!options.models.empty() || !options.url.empty())) {
-    return error::invalid_argument(
-        "--engine runs a model in this process; -m and -u name one on a server");
   }
   if (options.engine.empty() && options.models.empty()) {
     return error::invalid_argument("-m NAME says which model; or --engine PATH");
@@ -221,7 +246,9 @@ Status check_room(const BenchOptions& options, const loadgen::BenchPlan& plan) {
 
 Result<loadgen::BenchPlan> make_bench_plan(const BenchOptions& options,
                                            std::string_view intervals) {
+  PROA_TRY(check_engine_flags(options));
   PROA_TRY(check_load_flags(options));
+  PROA_TRY(check_find_max_flags(options));
   PROA_TRY(check_other_flags(options));
   loadgen::BenchPlan plan;
   plan.bound.bound = from_ms(options.latency_ms.value_or(0));

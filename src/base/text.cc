@@ -29,4 +29,13 @@ std::vector<std::string_view> split_lines(std::string_view text) {
   return lines;
 }
 
+std::optional<char> percent_encoded_byte(std::string_view text) {
+  if (text.size() < 3 || text[0] != '%') return std::nullopt;
+  unsigned char byte = 0;
+  const char* const end = text.data() + 3;
+  const auto [stop, failure] = std::from_chars(text.data() + 1, end, byte, 16);
+  if (failure != std::errc() || stop != end) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
 }  // namespace proa

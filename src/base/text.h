@@ -21,6 +21,9 @@ std::string_view trim(std::string_view text);
 // of the text starts no further line.
 std::vector<std::string_view> split_lines(std::string_view text);
 
+// The byte that the %XX at the start of `text` stands for; nothing when that is not what is there.
+std::optional<char> percent_encoded_byte(std::string_view text);
+
 // The number that the whole of `text` is: no spaces, no '+', and for integers decimal digits.
 // Nothing when it is none or does not fit.
 template <class Number>

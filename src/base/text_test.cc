@@ -39,5 +39,14 @@ TEST(TextTest, ParsesWholeNumbersOnly) {
   EXPECT_EQ(parse_number<int>(std::string_view("12", 1)), 1);
 }
 
+TEST(TextTest, PercentEncodedByteIsOfTwoHexDigits) {
+  EXPECT_EQ(percent_encoded_byte("%41 more"), 'A');
+  EXPECT_EQ(percent_encoded_byte("%fF"), '\xff');
+  EXPECT_EQ(percent_encoded_byte("%00"), '\0');
+  for (const std::string_view text : {"", "%", "%4", "41", "%4g", "%g4", "%-1", "%+1", "% 1"}) {
+    EXPECT_EQ(percent_encoded_byte(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace proa

@@ -1,25 +1,21 @@
 #include "frontends/http/route_table.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
+
+#include "base/text.h"
 
 namespace proa::frontends {
 namespace {
 
 // Decodes %XX of `raw` onto the end of `out`; false when one is malformed.
 bool percent_decode(std::string_view raw, std::string& out) {
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] != '%') {
-      out += raw[i];
-      continue;
-    }
-    if (raw.size() - i < 3) return false;
-    unsigned char byte = 0;
-    const char* const digits = raw.data() + i + 1;
-    const auto [end, error] = std::from_chars(digits, digits + 2, byte, 16);
-    if (error != std::errc() || end != digits + 2) return false;
-    out += static_cast<char>(byte);
-    i += 2;
+  while (!raw.empty()) {
+    const bool encoded = raw.front() == '%';
+    const std::optional<char> byte = encoded ? percent_encoded_byte(raw) : raw.front();
+    if (!byte) return false;
+    out += *byte;
+    raw.remove_prefix(encoded ? 3 : 1);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "loadgen/clients/grpc_callbacks.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,20 +19,13 @@ GrpcCall* call_of(nghttp2_session* session, std::int32_t id) {
   return static_cast<GrpcCall*>(nghttp2_session_get_stream_user_data(session, id));
 }
 
-// grpc-message is percent-encoded.
+// grpc-message is percent-encoded; what is malformed stays as it is.
 std::string percent_decode(std::string_view text) {
   std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size()) {
-      const auto [stop, failure] = std::from_chars(&text[i + 1], &text[i + 1] + 2, value, 16);
-      if (failure == std::errc() && stop == &text[i + 1] + 2) {
-        decoded += static_cast<char>(value);
-        i += 2;
-        continue;
-      }
-    }
-    decoded += text[i];
+  while (!text.empty()) {
+    const std::optional<char> byte = percent_encoded_byte(text);
+    decoded += byte.value_or(text.front());
+    text.remove_prefix(byte ? 3 : 1);
   }
   return decoded;
 }
