@@ -60,13 +60,26 @@ Picker::Choice Picker::next() {
   return step(index, sequence, false);
 }
 
+std::uint64_t Picker::take_id() {
+  const SequenceIds& ids = options_.ids;
+  const auto after = [&](std::uint64_t id) {
+    const std::uint64_t next = id + static_cast<std::uint64_t>(options_.workers);
+    const bool around = ids.end != 0 && next >= ids.end;
+    return around ? ids.first + static_cast<std::uint64_t>(options_.worker) : next;
+  };
+  std::uint64_t id = next_id_;
+  while (ids_in_use_.contains(id)) {
+    id = after(id);
+    if (id == next_id_) break;  // an overload has more sequences than ids
+  }
+  if (ids.end != 0) ids_in_use_.insert(id);
+  next_id_ = after(id);
+  return id;
+}
+
 Picker::Sequence Picker::begin_sequence(Model& model) {
   Sequence sequence;
-  sequence.id = next_id_;
-  next_id_ += static_cast<std::uint64_t>(options_.workers);
-  if (options_.ids.end != 0 && next_id_ >= options_.ids.end) {
-    next_id_ = options_.ids.first + static_cast<std::uint64_t>(options_.worker);
-  }
+  sequence.id = take_id();
   const Stream& stream = model.set->streams[model.next_stream];
   model.next_stream =
       (model.next_stream + static_cast<std::size_t>(options_.workers)) % model.set->streams.size();
@@ -98,6 +111,9 @@ Picker::Choice Picker::step(std::uint32_t index, Sequence sequence, bool last) {
 }
 
 void Picker::finished(const Exchange& exchange) {
+  if (exchange.sequence.end || exchange.failure != nullptr) {
+    ids_in_use_.erase(exchange.sequence.id);
+  }
   if (exchange.sequence.id == 0 || exchange.sequence.end) return;
   Model& model = models_[exchange.model];
   const auto at = std::ranges::find(model.busy, exchange.sequence.id, &Sequence::id);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 #include <random>
+#include <unordered_set>
 #include <vector>
 
 #include "loadgen/clients/client.h"
@@ -11,7 +12,8 @@
 
 namespace proa::loadgen {
 
-// Ids that sequences have in turn: from `first` up to `end`, which is none, and then again.
+// Ids that sequences have in turn: from `first` up to `end`, which is none, and then again those
+// that are free.
 struct SequenceIds {
   std::uint64_t first = 1;
   std::uint64_t end = 0;  // 0: without end
@@ -70,6 +72,7 @@ class Picker {
   };
 
   std::uint32_t pick_model();
+  std::uint64_t take_id();
   Sequence begin_sequence(Model& model);
   Choice step(std::uint32_t index, Sequence sequence, bool last);
 
@@ -78,6 +81,7 @@ class Picker {
   double total_weight_ = 0;
   std::size_t sequences_;  // its share
   std::uint64_t next_id_;
+  std::unordered_set<std::uint64_t> ids_in_use_;  // where they come again
   std::mt19937_64 random_;
 };
 

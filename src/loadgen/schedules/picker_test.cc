@@ -120,6 +120,7 @@ TEST(PickerTest, WorkersShareTheSequencesAndTheirIds) {
     std::set<std::uint64_t> together;
     for (int i = 0; i < 2; ++i) together.insert(picker.next().sequence.id);
     EXPECT_EQ(together.size(), 2U);
+    ids.insert(together.begin(), together.end());
     for (int i = 0; i < 10; ++i) {
       const auto choice = picker.next();
       ids.insert(choice.sequence.id);
@@ -127,6 +128,26 @@ TEST(PickerTest, WorkersShareTheSequencesAndTheirIds) {
     }
   }
   EXPECT_THAT(ids, ElementsAre(10, 11, 12, 13, 14, 15));
+}
+
+TEST(PickerTest, AnIdInUseIsNotTakenAgain) {
+  const PayloadSet set = make_set(1, {}, true);
+  Picker picker(
+      {.sets = {&set}, .weights = {1}, .sequence_length = 1, .length_variation = 0, .ids = {1, 4}});
+  const auto slow = picker.next();
+  EXPECT_EQ(slow.sequence.id, 1U);
+  std::vector<std::uint64_t> ids;
+  for (int i = 0; i < 4; ++i) {
+    const auto choice = picker.next();
+    ids.push_back(choice.sequence.id);
+    picker.finished(exchange_of(choice));
+  }
+  EXPECT_THAT(ids, ElementsAre(2, 3, 2, 3));
+  picker.finished(exchange_of(slow));
+  EXPECT_EQ(picker.next().sequence.id, 1U);
+  EXPECT_EQ(picker.next().sequence.id, 2U);
+  EXPECT_EQ(picker.next().sequence.id, 3U);
+  EXPECT_EQ(picker.next().sequence.id, 1U);  // more sequences than ids
 }
 
 TEST(PickerTest, ClosesWhatIsOpenAndDropsWhatFailed) {
