@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <functional>
 #include <set>
 
 #include "checks.h"
@@ -62,37 +62,50 @@ std::set<Implementation> others(Implementation wanted) {
   return set;
 }
 
-// A kernel that must be among those that run.
-struct Wanted {
-  std::string signature;
-  engine::Choice choice;
-};
+// Whether the model runs what is to be checked: the tuner replaces what does not build or is wrong.
+using Ran = std::function<bool(const engine::cuda::CudaModel::Bucket&)>;
 
-bool has_kernel(const engine::cuda::CudaModel& model, const Wanted& wanted) {
-  const engine::cuda::CudaModel::Bucket& bucket = model.buckets().front();
-  for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
-    const engine::Choice& each = bucket.kernels.choices[i];
-    if (bucket.kernels.by_step[i] != nullptr &&
-        each.implementation == wanted.choice.implementation &&
-        each.variant == wanted.choice.variant &&
-        engine::cuda::work_of(bucket.plan, bucket.kernels, i).signature == wanted.signature) {
-      return true;
+// A kernel is among those that run.
+Ran kernel_ran(const std::string& signature, const engine::Choice& choice) {
+  return [=](const engine::cuda::CudaModel::Bucket& bucket) {
+    for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+      const engine::Choice& each = bucket.kernels.choices[i];
+      if (bucket.kernels.by_step[i] != nullptr && each.implementation == choice.implementation &&
+          each.variant == choice.variant &&
+          engine::cuda::work_of(bucket.plan, bucket.kernels, i).signature == signature) {
+        return true;
+      }
     }
-  }
-  return false;
+    return false;
+  };
+}
+
+bool takes(const engine::Step& step, Implementation implementation) {
+  return std::ranges::find(step.candidates, implementation) != step.candidates.end();
+}
+
+// Each step that `wanted` takes, and no fusion has, is computed by it.
+Ran all_ran(Implementation wanted) {
+  return [=](const engine::cuda::CudaModel::Bucket& bucket) {
+    for (std::size_t i = 0; i < bucket.plan.steps.size(); ++i) {
+      if (takes(bucket.plan.steps[i], wanted) && !bucket.kernels.fusions[i] &&
+          bucket.kernels.choices[i].implementation != wanted) {
+        return false;
+      }
+    }
+    return true;
+  };
 }
 
 Status check_loaded(const engine::OperatorCase& each, const std::string& name,
-                    const engine::cuda::ModelOptions& options, const std::optional<Wanted>& wanted,
-                    Report& report) {
+                    const engine::cuda::ModelOptions& options, const Ran& ran, Report& report) {
   const Graph& graph = each.graph;
   auto model = engine::cuda::CudaModel::load(graph, options);
   if (!model) {
     report.check(false, name + ": " + model.error().message);
     return {};
   }
-  // The tuner replaces what does not build.
-  if (wanted) report.check(has_kernel(**model, *wanted), name + ": another kernel ran");
+  report.check(ran((*model)->buckets().front()), name + ": another kernel ran");
   const std::vector<HostTensor> inputs = engine::random_inputs(graph);
   PROA_ASSIGN(const std::vector<HostTensor> expected, engine::run_graph(graph, inputs));
   PROA_ASSIGN(const std::vector<HostTensor> got, run(**model, graph, inputs));
@@ -145,7 +158,7 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
   std::error_code ignored;
   for (const engine::Step* step : all_work(plan)) {
     for (const Implementation own : kWithVariants) {
-      if (std::ranges::find(step->candidates, own) == step->candidates.end()) continue;
+      if (!takes(*step, own)) continue;
       if (own_only && is_library(own)) continue;
       PROA_ASSIGN(const std::vector<std::string> variants,
                   engine::cuda::maker_of(own).variants(plan.graph, step->node, libraries));
@@ -158,7 +171,7 @@ Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan
         auto options = options_for(each.graph, own, false);
         options.tuning_cache = file;
         PROA_TRY(check_loaded(each, fmt::format("{} by {} {}", each.name, name_of(own), variant),
-                              options, Wanted{step->signature, choice}, report));
+                              options, kernel_ran(step->signature, choice), report));
       }
     }
   }
@@ -181,13 +194,17 @@ Status check_cases(const CaseOptions& options, Report& report) {
     }
     std::set<Implementation> wanted;
     for (const engine::Step* step : all_work(*plan)) {
-      wanted.insert(step->candidates.begin(), step->candidates.end());
+      // A fusion that was not timed is not taken; its variants are forced below.
+      const bool is_fusion = step->candidates.back() != Implementation::kReference;
+      if (options.tune || !is_fusion) {
+        wanted.insert(step->candidates.begin(), step->candidates.end());
+      }
     }
     for (Implementation implementation : wanted) {
       if (options.own_only && is_library(implementation)) continue;
       PROA_TRY(check_loaded(each, fmt::format("{} by {}", each.name, name_of(implementation)),
-                            options_for(each.graph, implementation, options.tune), std::nullopt,
-                            report));
+                            options_for(each.graph, implementation, options.tune),
+                            all_ran(implementation), report));
     }
     PROA_TRY(check_variants(each, *plan, device, *libraries, options.own_only, report));
   }

@@ -41,24 +41,39 @@ part() {
   echo "== $*"
   "$@" || { failed=1; echo "== FAILED: $*"; }
 }
-# sanitize TOOL: each case in a folder of its own, so that many run at once.
-sanitize() {
+# One folder for each case, so that many run at once.
+split_cases() {
   rm -rf one_case
+  mkdir one_case
   for file in "$CASES"/*.txt; do
     awk -v folder="one_case/$(basename "$file" .txt)" '
-      /^case / { close(out); out = folder "." $2 "/case.txt"; system("mkdir -p " folder "." $2) }
+      /^case / { close(out); out = folder "." $2 "/case.txt"; system("mkdir -p \"" folder "." $2 "\"") }
       out { print > out }' "$file"
   done
-  # shellcheck disable=SC2016
-  ls -S one_case/*/case.txt | xargs -P "$THREADS" -I{} sh -c '
-    log=$(dirname "$2").$1.log
-    timeout "$3" compute-sanitizer --tool "$1" --error-exitcode 9 ./engine_check cases "$(dirname "$2")" --own > "$log" 2>&1
-    result=$?
-    [ $result = 0 ] || { echo "$1 $2: exit status $result"; grep -E "^FAILED|Error|hazard" "$log" | head -n 4; exit 1; }' - "$1" {} "$LIMIT"
+}
+# sanitize_case TOOL FOLDER
+sanitize_case() {
+  local log=$2/$1.log
+  timeout -k 10 "$LIMIT" compute-sanitizer --tool "$1" --error-exitcode 9 \
+    ./engine_check cases "$2" --own > "$log" 2>&1
   local result=$?
-  echo "$1: $(cat one_case/*."$1".log | awk '/ passed, .* failed/ { cases++; passed += $1 } END { print cases + 0, "cases,", passed + 0, "checks passed" }')"
+  [ $result = 0 ] && return
+  echo "$1 $2: exit status $result"
+  grep -E "Invalid|[Ee]rror|[Hh]azard|^FAILED" "$log" | head -n 4
+  return 1
+}
+# sanitize TOOL: the GPU is shared, more than 16 at once gain nothing.
+sanitize() {
+  local at_once=$((THREADS < 16 ? THREADS : 16))
+  printf '%s\0' one_case/*/ | xargs -0 -P "$at_once" -I{} bash -c 'sanitize_case "$@"' - "$1" {}
+  local result=$?
+  cat one_case/*/"$1.log" | awk -v tool="$1" '
+    / passed, .* failed/ { cases++; passed += $1 }
+    END { print tool ": " cases + 0 " cases, " passed + 0 " checks passed"; exit !cases }' || result=1
   return $result
 }
+export -f sanitize_case
+export LIMIT
 model() { [ -f resnet50.onnx ] || "$PYTHON" resnet.py resnet50.onnx; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,memory.used --format=csv
 for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch networks photos serve streams load}; do
@@ -66,6 +81,7 @@ for name in ${*:-cases tuned sanitizer resnet50 warm inputs mobilenet fp32 torch
     cases) part ./engine_check cases "$CASES" ;;
     tuned) part ./engine_check cases "$CASES" --tune ;;
     sanitizer)
+      split_cases
       for tool in $TOOLS; do part sanitize "$tool"; done ;;
     resnet50)
       model

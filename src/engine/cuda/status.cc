@@ -26,7 +26,7 @@ Error library_error(std::string_view call, std::string_view reason, bool out_of_
 
 Error out_of_memory_error(std::string_view what) {
   std::size_t free = 0, total = 0;
-  (void)cudaMemGetInfo(&free, &total);
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) (void)cudaGetLastError();
   return error::resource_exhausted("{}; {:.1f} of {:.1f} MiB of GPU memory are free", what,
                                    static_cast<double>(free) / (1 << 20),
                                    static_cast<double>(total) / (1 << 20));
@@ -38,7 +38,7 @@ Status cuda_status(cudaError_t code, std::string_view call) {
   const std::string_view function = function_of(call);
   switch (code) {
     case cudaErrorMemoryAllocation:
-      return out_of_memory_error(fmt::format("{}: {}", function, cudaGetErrorString(code)));
+      return error::resource_exhausted("{}: {}", function, cudaGetErrorString(code));
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorSystemDriverMismatch:

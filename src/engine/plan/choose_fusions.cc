@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace proa::engine {
 namespace {
 
@@ -15,27 +17,30 @@ double cost_of(float step_time) { return step_time == kUntimed ? kVeryLong : ste
 std::vector<std::optional<std::size_t>> choose_fusions(const Plan& plan,
                                                        std::span<const float> step_times,
                                                        std::span<const float> fusion_times) {
-  const std::size_t count = plan.steps.size();
-  // By step: the shortest time from there to the end, and the fusion that it begins with.
-  std::vector<double> shortest(count + 1, 0);
-  std::vector<std::optional<std::size_t>> begins(count);
-  std::size_t later = plan.fusions.size();
-  for (std::size_t i = count; i-- > 0;) {
-    shortest[i] = cost_of(step_times[i]) + shortest[i + 1];
+  PROA_CHECK(step_times.size() == plan.steps.size() && fusion_times.size() == plan.fusions.size(),
+             "a time for each step and fusion");
+  PROA_CHECK(std::ranges::is_sorted(plan.fusions, {}, &Fusion::first),
+             "fusions in the order of their first steps");
+  // By step: the shortest way from there to the end.
+  struct Way {
+    double time = 0;
+    std::optional<std::size_t> begins;  // with this fusion
+  };
+  std::vector<Way> ways(step_times.size() + 1);
+  std::size_t later = fusion_times.size();
+  for (std::size_t i = step_times.size(); i-- > 0;) {
+    ways[i].time = cost_of(step_times[i]) + ways[i + 1].time;
     for (; later > 0 && plan.fusions[later - 1].first == i; --later) {
       const std::size_t index = later - 1;
       if (fusion_times[index] == kUntimed) continue;
-      const double time = fusion_times[index] + shortest[i + plan.fusions[index].count];
-      if (time > shortest[i]) continue;
-      shortest[i] = time;
-      begins[i] = index;
+      const double time = fusion_times[index] + ways[i + plan.fusions[index].count].time;
+      if (time <= ways[i].time) ways[i] = {time, index};
     }
   }
-  std::vector<std::optional<std::size_t>> by_step(count);
-  for (std::size_t i = 0; i < count;) {
-    const std::size_t parts = begins[i] ? plan.fusions[*begins[i]].count : 1;
-    std::fill_n(by_step.begin() + static_cast<std::ptrdiff_t>(i), parts, begins[i]);
-    i += parts;
+  std::vector<std::optional<std::size_t>> by_step;
+  while (by_step.size() < step_times.size()) {
+    const std::optional<std::size_t> begins = ways[by_step.size()].begins;
+    by_step.insert(by_step.end(), begins ? plan.fusions[*begins].count : 1, begins);
   }
   return by_step;
 }

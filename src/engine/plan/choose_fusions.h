@@ -13,8 +13,8 @@ namespace proa::engine {
 constexpr float kUntimed = std::numeric_limits<float>::infinity();
 
 // Those of the plan's fusions, at most one for each step, that make its run shortest: by step, the
-// index into Plan::fusions. The times are in microseconds, of plan.steps and of plan.fusions. A
-// fusion as fast as its steps is taken; so is one with a step that is untimed.
+// index into Plan::fusions. The times are in microseconds, of plan.steps and of plan.fusions. Where
+// nothing is lost a fusion is taken, and no step is left untimed that a fusion can have.
 std::vector<std::optional<std::size_t>> choose_fusions(const Plan& plan,
                                                        std::span<const float> step_times,
                                                        std::span<const float> fusion_times);

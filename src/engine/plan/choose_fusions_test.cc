@@ -50,6 +50,15 @@ TEST(ChooseFusionsTest, UntimedFusionsAreLeftAndUntimedStepsAvoided) {
               ElementsAre(kNone, kNone, 1u, 1u));
 }
 
+TEST(ChooseFusionsTest, WhatACacheNamesWithoutATimeIsTaken) {
+  EXPECT_THAT(choose(plan_of(2, {{0, 2}}), {kUntimed, 3}, {0}), ElementsAre(0u, 0u));
+}
+
+TEST(ChooseFusionsTest, OfEqualOnesOnlyOneHasAStep) {
+  const Plan plan = plan_of(3, {{0, 2}, {1, 2}});
+  EXPECT_THAT(choose(plan, {2, 2, 2}, {3, 3}), ElementsAre(0u, 0u, kNone));
+}
+
 TEST(ChooseFusionsTest, APlanWithoutFusionsHasNone) {
   EXPECT_THAT(choose(plan_of(2, {}), {1, 2}, {}), ElementsAre(kNone, kNone));
   EXPECT_THAT(choose(plan_of(0, {}), {}, {}), ElementsAre());

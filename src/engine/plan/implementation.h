@@ -49,9 +49,9 @@ enum class Link : std::uint8_t {
   kResidual,     // adds it to its own result, and nobody else reads it
 };
 
-// A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h); it is taken where it
-// is faster than the steps apart. `decline` is asked for nodes of these operators, each but the
-// first linked so with the one before.
+// A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h); the
+// tuner chooses (plan/choose_fusions.h). `decline` is asked for nodes of these operators, each but
+// the first linked so with the one before.
 struct FusionEntry {
   Implementation id;
   std::span<const std::string_view> operators;  // their names

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -64,7 +65,8 @@ Result<TuningCache> TuningCache::parse(std::string_view text) {
     }
     Choice choice{*implementation, parts[3], 0};
     const char* end = parts[4].data() + parts[4].size();
-    if (std::from_chars(parts[4].data(), end, choice.microseconds).ptr != end) {
+    if (std::from_chars(parts[4].data(), end, choice.microseconds).ptr != end ||
+        !std::isfinite(choice.microseconds) || choice.microseconds < 0) {
       return error::invalid_argument("line {}: '{}' is no time", number, parts[4]);
     }
     cache.choices_[{parts[0], parts[1]}] = std::move(choice);

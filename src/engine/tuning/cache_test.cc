@@ -87,6 +87,9 @@ TEST(TuningCacheTest, ABrokenLineIsNamed) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"# fine\na\tb\tcublaslt\tx", "line 2: wanted 5 fields"},
       {"a\tb\tcublaslt\tx\tsoon", "'soon' is no time"},
+      {"a\tb\tcublaslt\tx\tnan", "'nan' is no time"},
+      {"a\tb\tcublaslt\tx\tinf", "'inf' is no time"},
+      {"a\tb\tcublaslt\tx\t-5", "'-5' is no time"},
   };
   for (const auto& [text, message] : cases) {
     auto cache = TuningCache::parse(text);

@@ -4,9 +4,8 @@
 // The weights lie in shared memory, brought once by each block, whose warps then take one tile
 // after another; or those that do not fit stream through it.
 #include <algorithm>
-#include <type_traits>
 
-#include "engine/cuda/kernels/block_end.cuh"
+#include "engine/cuda/kernels/block_end_tiles.cuh"
 
 namespace proa::engine::cuda {
 namespace {
@@ -41,25 +40,17 @@ __global__ void __launch_bounds__(most_threads(kTiles, kSteps, kNext), 1) held_k
   const int tiles = (e.pixels + kTilePixels - 1) / kTilePixels;
   const int first = (static_cast<int>(blockIdx.x) * warps + warp) * kTiles;
   const int step = static_cast<int>(gridDim.x) * warps * kTiles;
-  const auto make_all = [&](auto& source) {
-    for (int i = first; i < tiles; i += step) {
-      Own own(e, i, begin, lane, next_bias, source);
-      const float* group_bias = bias;
+  auto* ahead = reinterpret_cast<unsigned char*>(next_bias + kNext * kGroup);
+  Source source(e, ahead + warp * Source::kWarpBytes, lane, first, step);
+  for (int i = first; i < tiles; i += step) {
+    Own own(e, i, begin, lane, next_bias, source);
+    const float* group_bias = bias;
 #pragma unroll 1
-      for (const unsigned char* group = shared; group != behind; group += bytes) {
-        own.make(e, lane, group + bytes != behind, group_bias, group, source);
-        group_bias += kGroup;
-      }
-      own.end(e);
+    for (const unsigned char* group = shared; group != behind; group += bytes) {
+      own.make(e, lane, group + bytes != behind, group_bias, group, source);
+      group_bias += kGroup;
     }
-  };
-  if constexpr (std::is_default_constructible_v<Source>) {
-    Source source;
-    make_all(source);
-  } else {
-    auto* ahead = reinterpret_cast<unsigned char*>(next_bias + kNext * kGroup);
-    Source source(e, ahead + warp * Source::kWarpBytes, lane, first, step);
-    make_all(source);
+    own.end(e);
   }
 }
 
@@ -105,7 +96,7 @@ __global__ void __launch_bounds__(most_threads(1, kSteps, kNext), 1) streamed_ke
   for (int round = static_cast<int>(blockIdx.x); round < rounds;
        round += static_cast<int>(gridDim.x)) {
     // Every warp takes part, those without a tile too.
-    FromMemory<1, kSteps, kNext> source;
+    FromMemory<1, kSteps, kNext> source(e, nullptr, lane, 0, 0);
     Own own(e, round * warps + warp, 0, lane, next_bias, source);
 #pragma unroll 1
     for (int c = 0; c < e.outputs; c += kGroup, stage = stage_behind(stage)) {
@@ -124,23 +115,20 @@ struct Variant {
   int warp_bytes = 0;  // of shared memory, besides those of the block
 };
 
-template <int kTiles, int kSteps, int kNext, bool kResidual>
-Variant ahead(const BlockEndShape& shape) {
-  using Source = Ahead<kTiles, kSteps, kNext, kResidual>;
-  if (shape.outputs < kGroupsAhead * kGroup) return {};
+template <int kTiles, int kSteps, int kNext, class Source>
+Variant held_by() {
   return {held_kernel<kTiles, kSteps, kNext, Source>, most_threads(kTiles, kSteps, kNext),
           Source::kWarpBytes};
 }
 
 template <int kTiles, int kSteps, int kNext>
-Variant held(const BlockEndShape& shape, bool reads_ahead) {
-  if (!reads_ahead) {
-    return {held_kernel<kTiles, kSteps, kNext, FromMemory<kTiles, kSteps, kNext>>,
-            most_threads(kTiles, kSteps, kNext), 0};
-  }
+Variant held(const BlockEndShape& shape, bool ahead) {
+  if (!ahead) return held_by<kTiles, kSteps, kNext, FromMemory<kTiles, kSteps, kNext>>();
   if constexpr (kSteps > 0 && kNext > 0) {
-    return shape.second_channels > 0 ? ahead<kTiles, kSteps, kNext, false>(shape)
-                                     : ahead<kTiles, kSteps, kNext, true>(shape);
+    if (shape.outputs < kGroupsAhead * kGroup) return {};
+    return shape.second_channels > 0
+               ? held_by<kTiles, kSteps, kNext, Ahead<kTiles, kSteps, kNext, false>>()
+               : held_by<kTiles, kSteps, kNext, Ahead<kTiles, kSteps, kNext, true>>();
   }
   return {};
 }
@@ -207,7 +195,7 @@ cudaError_t launch_block_end(const BlockEndWork& work, const BlockEndShape& shap
   if (chosen.kernel == nullptr || tile.threads > chosen.most_threads || !finish.bounds ||
       !next_finish.bounds || tile.slice % kGroup != 0 ||
       (shape.next_outputs > 0 && tile.slice < shape.outputs) ||
-      (shape.next_outputs == 0 && work.residual != nullptr)) {
+      (work.residual != nullptr && (shape.next_outputs == 0 || shape.second_channels > 0))) {
     return cudaErrorInvalidValue;
   }
   const BlockEnd e{input_of(work.first, shape.channels),

@@ -141,9 +141,9 @@ cudaError_t launch_picture_depthwise(const PictureConv& conv, const DepthwiseWor
 
 // block_end.cu: the 1x1 convolutions around the end of a residual block, NHWC FP16 with FP32 sums:
 //   y = act(first + second + residual), z = next_act(next(y)),
-// each a convolution with FP32 bias or none; second, residual and z may be absent (without z there
-// is a second and no residual), and y need not be written. Pixel (p, q) of y reads pixel (p x
-// stride, q x stride) of an input. Needs compute capability 8.0.
+// each a convolution with FP32 bias or none; z may be absent, where there is a second, and y need
+// not be written; second or residual or both are absent. Pixel (p, q) of y reads pixel (p x stride,
+// q x stride) of an input. Needs compute capability 8.0.
 struct BlockEndShape {
   int n, p, q;                                           // the result
   int channels, second_channels, outputs, next_outputs;  // 0: there is none
@@ -174,7 +174,9 @@ struct BlockEndTile {
   int threads;  // of a block: a multiple of 32, up to block_end_threads()
   int slice;    // channels of y that a block makes, a multiple of 32; all of them where z is wanted
   BlockEndWay way = BlockEndWay::kHold;
-  bool ahead = false;  // what comes next is brought to shared memory meanwhile; first two ways
+  // What comes next is brought to shared memory meanwhile: for the first two ways, where z is
+  // wanted and y has 128 channels or more.
+  bool ahead = false;
 };
 // The most threads that a block may have, whatever tile.threads; 0: there is no kernel for it.
 int block_end_threads(const BlockEndShape& shape, const BlockEndTile& tile);
