@@ -14,8 +14,10 @@
 namespace proa::net {
 namespace {
 
-// How often one connection may be read before others get their turn.
+// How often, and for how long, one connection is read before others get their turn: a buffer may
+// hold thousands of small messages.
 constexpr int kReadsPerEvent = 8;
+constexpr std::chrono::milliseconds kTurn{1};
 constexpr std::size_t kMaxVectors = 256;
 // How long a connection that has said its last word waits for its client to close: closing before
 // the client has stopped sending would take that word back (TCP reset).
@@ -144,9 +146,10 @@ void Connection::on_readable() {
     if (!waiting_to_write_) host_.remove(*this);
     return;
   }
+  const TimePoint end = steady_clock().now() + kTurn;
   for (int i = 0; i < kReadsPerEvent; ++i) {
     if (closing() || !(lingering_ || session_->wants_read())) break;
-    if (!read_once()) break;
+    if (!read_once() || steady_clock().now() >= end) break;
   }
   if (!closed_) wait_to_read();
 }
