@@ -148,8 +148,7 @@ bool is_library(Implementation implementation) {
          implementation == Implementation::kCublasLtToFloat;
 }
 
-// Each variant is forced by a tuning cache that names it; other steps are computed by plain
-// kernels.
+// Each variant is forced by a tuning cache that names it.
 Status check_variants(const engine::OperatorCase& each, const engine::Plan& plan,
                       const engine::cuda::DeviceInfo& device, engine::cuda::Libraries& libraries,
                       bool own_only, Report& report) {
@@ -193,12 +192,13 @@ Status check_cases(const CaseOptions& options, Report& report) {
       continue;
     }
     std::set<Implementation> wanted;
-    for (const engine::Step* step : all_work(*plan)) {
-      // A fusion that was not timed is not taken; its variants are forced below.
-      const bool is_fusion = step->candidates.back() != Implementation::kReference;
-      if (options.tune || !is_fusion) {
-        wanted.insert(step->candidates.begin(), step->candidates.end());
-      }
+    for (const engine::Step& step : plan->steps) {
+      wanted.insert(step.candidates.begin(), step.candidates.end());
+    }
+    // A fusion that was not timed is not taken; its variants are forced below.
+    for (const engine::Fusion& fusion : plan->fusions) {
+      const std::vector<Implementation>& candidates = fusion.step.candidates;
+      if (options.tune) wanted.insert(candidates.begin(), candidates.end());
     }
     for (Implementation implementation : wanted) {
       if (options.own_only && is_library(implementation)) continue;

@@ -39,8 +39,8 @@ struct TunerOptions {
 
 // Chooses and builds the kernels of a plan. Candidates are timed inside captured graphs over
 // rotating buffers of random numbers; the fastest whose answer agrees with the plain kernel wins
-// and is put into `cache`. Fusions are taken as choose_fusions says. Uses
-// the calling thread's device. Errors: kInternal naming a step for which nothing could be built;
+// and is put into `cache`. Fusions are taken as choose_fusions() says. Uses the calling thread's
+// device. Errors: kInternal naming a step for which nothing could be built;
 // kUnavailable when the device broke.
 Result<ChosenKernels> choose_kernels(const Plan& plan, const DeviceInfo& device,
                                      Libraries& libraries, TuningCache& cache,

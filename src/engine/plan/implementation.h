@@ -49,8 +49,8 @@ enum class Link : std::uint8_t {
   kResidual,     // adds it to its own result, and nobody else reads it
 };
 
-// A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h); the
-// tuner chooses (plan/choose_fusions.h). `decline` is asked for nodes of these operators, each but
+// A way to compute neighbouring steps in one kernel (Fusion in plan/plan.h), which is taken where
+// choose_fusions() finds that it pays. `decline` is asked for nodes of these operators, each but
 // the first linked so with the one before.
 struct FusionEntry {
   Implementation id;

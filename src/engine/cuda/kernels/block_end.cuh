@@ -10,6 +10,9 @@
 // The order of channels within a product is free as long as both sides agree, and so is which
 // column of a product holds which channel: lane l takes 8 neighbouring channels from 8 (l % 4) on
 // of every 32, so that all that it reads and writes are 16 bytes in one piece.
+//
+// Here are the weights and the arithmetic; block_end_sources.cuh says where pixels come from,
+// block_end_tiles.cuh puts both together.
 #pragma once
 
 #include <cuda_pipeline.h>
